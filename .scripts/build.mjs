@@ -1,0 +1,41 @@
+// Builds the npm package into dist/: wasm, its binding, and the TypeScript facade.
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { isMain, must, targetDir } from "./run.mjs";
+import { setupBuild } from "./setup.mjs";
+
+const compiled = `${targetDir}/wasm32-unknown-unknown/release/webgpu_optim.wasm`;
+const packaged = "dist/wasm/webgpu_optim_bg.wasm";
+// What rustc emits for wasm32 today; every browser with WebGPU has all of it.
+const features = ["bulk-memory", "bulk-memory-opt", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
+
+const newer = (file, than) => existsSync(file) && statSync(file).mtimeMs > statSync(than).mtimeMs;
+
+export async function build() {
+  await must("cargo", ["build", "--release", "--target", "wasm32-unknown-unknown", "--lib", "--features", "js"]);
+  if (!newer(packaged, compiled)) {
+    mkdirSync("dist", { recursive: true });
+    await must("wasm-bindgen", ["--target", "web", "--out-dir", "dist/wasm", "--out-name", "webgpu_optim", compiled]);
+    await must("wasm-opt", ["-Oz", ...features.map((name) => `--enable-${name}`), packaged, "-o", packaged]);
+  }
+  await must("tsc", ["-p", "src/js"]);
+}
+
+/** Bytes of the packaged wasm, as it is and as a server sends it. */
+export function wasmSize() {
+  const bytes = readFileSync(packaged);
+  return { raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length };
+}
+
+export const sizeText = ({ raw, gzip }) => `${raw.toLocaleString("en")} bytes, ${gzip.toLocaleString("en")} gzip`;
+
+if (isMain(import.meta.url)) {
+  try {
+    await setupBuild();
+    await build();
+    console.log(`wasm: ${sizeText(wasmSize())}`);
+  } catch (error) {
+    console.error(`build: ${error.message}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,98 @@
+// What `npm test` runs, in order. A stage is a list of commands and, where those are not enough, a check after them.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { build, sizeText, wasmSize } from "./build.mjs";
+import { chrome, chromedriver, lavapipe, swiftshader } from "./places.mjs";
+import { root, run } from "./run.mjs";
+
+const mac = process.platform === "darwin";
+const clippy = (...args) => ["cargo", ["clippy", ...args, "--", "-D", "warnings"]];
+
+// Two independent drivers judge each other's results; on macOS the machine's own Metal device stands alone.
+function nativeDevices() {
+  if (mac) return { WEBGPU_OPTIM_REQUIRE_GPU: "1" };
+  return { VK_DRIVER_FILES: [lavapipe(), swiftshader()].filter(Boolean).join(":"), WEBGPU_OPTIM_REQUIRE_GPU: "2" };
+}
+
+// Dawn accepts SwiftShader everywhere, lavapipe only from newer releases of Mesa.
+const dawnDevice = () => ({ WEBGPU_OPTIM_REQUIRE_GPU: "1", ...(!mac && { VK_DRIVER_FILES: swiftshader() ?? lavapipe() }) });
+
+/** Test files by name: Node 20 and Node 22 read a folder given to --test differently. */
+function nodeTest(folder, env) {
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".test.mjs")).sort() : [];
+  const all = ["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=600000"];
+  return ["node", [...all, ...(files.length ? files.map((file) => `${folder}/${file}`) : [`${folder}/*.test.mjs`])], env];
+}
+
+function overBudget() {
+  const budget = JSON.parse(readFileSync("package.json", "utf8")).wasmBudget;
+  const size = wasmSize();
+  console.log(`wasm: ${sizeText(size)} (budget: ${sizeText(budget)})`);
+  const over = Object.keys(budget).filter((kind) => size[kind] > budget[kind]);
+  if (over.length) throw new Error(`the wasm is over its ${over.join(" and ")} budget, wasmBudget in package.json`);
+}
+
+export const stages = [
+  { name: "format", title: "Rust formatting", steps: () => [["cargo", ["fmt", "--check"]]] },
+  {
+    name: "lint",
+    title: "Clippy for every target and feature, and the documentation",
+    steps: () => [
+      clippy("--no-default-features"),
+      clippy("--all-targets"),
+      clippy("--all-targets", "--target", "wasm32-unknown-unknown", "--features", "js"),
+      clippy("--all-targets", "--target", "aarch64-apple-darwin"),
+      ["cargo", ["doc", "--no-deps"], { RUSTDOCFLAGS: "-D warnings" }],
+    ],
+  },
+  {
+    name: "native",
+    title: "Rust tests on the CPU and on native devices",
+    steps: () => [["cargo", ["test", "--no-fail-fast"], nativeDevices()]],
+  },
+  { name: "wasm", title: "The npm package and its size", before: build, steps: () => [], after: overBudget },
+  {
+    name: "browser",
+    title: "Rust tests in headless Chromium",
+    steps: () => [
+      ["wasm-pack", ["test", "--headless", "--chrome", "--chromedriver", chromedriver(), "--mode", "no-install", "--release", "--", "--features", "js"], {
+        WASM_BINDGEN_TEST_WEBDRIVER_JSON: `${root}.scripts/webdriver.json`,
+        WASM_BINDGEN_TEST_TIMEOUT: "600",
+        WASM_BINDGEN_TEST_DRIVER_TIMEOUT: "60",
+      }],
+    ],
+  },
+  { name: "node", title: "The package in Node, on Dawn", needs: ["wasm"], steps: () => [nodeTest("tests/node", dawnDevice())] },
+  {
+    name: "types",
+    title: "TypeScript of the package and of the demo",
+    needs: ["wasm"],
+    steps: () => ["src/js", "www"].map((project) => ["tsc", ["-p", project, "--noEmit"]]),
+  },
+  {
+    name: "demo",
+    title: "The demo in headless Chromium",
+    needs: ["wasm"],
+    steps: () => [["npm", ["run", "build:www"]], nodeTest("tests/demo", { CHROME: chrome() })],
+  },
+];
+
+/** Runs one stage to its end; `output` is all that its commands printed. */
+export async function runStage({ before, steps, after }) {
+  const failures = [];
+  let output = "";
+  const note = (error) => failures.push(error.message);
+  await before?.().catch(note);
+  for (const [command, args, env] of steps()) {
+    const { code, text } = await run(command, args, env);
+    output += text;
+    if (code !== 0) failures.push(`${command} ${args.slice(0, 2).join(" ")} ended with code ${code}`);
+  }
+  if (!failures.length) {
+    try {
+      after?.();
+    } catch (error) {
+      note(error);
+    }
+  }
+  return { failures, output };
+}
