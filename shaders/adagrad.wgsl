@@ -1,0 +1,25 @@
+struct Hyper {
+  live: u32,
+  sign: f32,
+  lr: f32, // lr / (1 + (t - 1) * lr_decay)
+  eps: f32,
+  weight_decay: f32,
+}
+
+@group(0) @binding(0) var<storage, read> hypers: array<Hyper>;
+@group(0) @binding(2) var<storage, read_write> params: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> grads: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> sum: array<vec4<f32>>;
+
+@compute @workgroup_size(WIDTH)
+fn plain(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let tile = tile_of(group, grid);
+  let h = hypers[tile.segment];
+  if (h.live == 0u || !inside(tile, lane)) { return; }
+  let i = tile.first + lane;
+  let p = params[i];
+  let g = h.sign * grads[i] + h.weight_decay * p;
+  let s = sum[i] + g * g;
+  sum[i] = s;
+  params[i] = p - h.lr * (g / (sqrt(s) + h.eps));
+}

@@ -1,0 +1,52 @@
+struct Hyper {
+  live: u32,
+  sign: f32,
+  moments: Moments,
+  eps: f32,
+  decay: f32,
+  step_size: f32,  // lr / (1 - beta1^t)
+  root_scale: f32, // 1 / sqrt(1 - beta2^t)
+  amsgrad: u32,
+}
+
+@group(0) @binding(0) var<storage, read> hypers: array<Hyper>;
+@group(0) @binding(2) var<storage, read_write> params: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> grads: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> exp_avg: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> exp_avg_sq: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> max_exp_avg_sq: array<vec4<f32>>;
+
+@compute @workgroup_size(WIDTH)
+fn plain(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let tile = tile_of(group, grid);
+  let h = hypers[tile.segment];
+  if (h.live == 0u || !inside(tile, lane)) { return; }
+  let i = tile.first + lane;
+  let g = h.sign * grads[i];
+  let p = params[i] - h.decay * params[i];
+  let m = h.moments.beta1 * exp_avg[i] + h.moments.fresh1 * g;
+  let v = h.moments.beta2 * exp_avg_sq[i] + h.moments.fresh2 * (g * g);
+  exp_avg[i] = m;
+  exp_avg_sq[i] = v;
+  params[i] = p - h.step_size * (m / (sqrt(v) * h.root_scale + h.eps));
+}
+
+@compute @workgroup_size(WIDTH)
+fn amsgrad(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let tile = tile_of(group, grid);
+  let h = hypers[tile.segment];
+  if (h.live == 0u || !inside(tile, lane)) { return; }
+  let i = tile.first + lane;
+  let g = h.sign * grads[i];
+  let p = params[i] - h.decay * params[i];
+  let m = h.moments.beta1 * exp_avg[i] + h.moments.fresh1 * g;
+  let v = h.moments.beta2 * exp_avg_sq[i] + h.moments.fresh2 * (g * g);
+  exp_avg[i] = m;
+  exp_avg_sq[i] = v;
+  var n = v;
+  if (h.amsgrad == 1u) {
+    n = max(max_exp_avg_sq[i], v);
+    max_exp_avg_sq[i] = n;
+  }
+  params[i] = p - h.step_size * (m / (sqrt(n) * h.root_scale + h.eps));
+}

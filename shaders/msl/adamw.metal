@@ -1,0 +1,167 @@
+// language: metal2.4
+#include <metal_stdlib>
+#include <simd/simd.h>
+
+using metal::uint;
+
+struct _mslBufferSizes {
+    uint size0;
+    uint size1;
+    uint size2;
+    uint size3;
+    uint size4;
+    uint size5;
+    uint size6;
+};
+
+struct Tile {
+    uint segment;
+    uint first;
+    uint length;
+    uint number;
+};
+typedef Tile type_1[1];
+struct Moments {
+    float beta1_;
+    float fresh1_;
+    float beta2_;
+    float fresh2_;
+};
+struct Hyper {
+    uint live;
+    float sign;
+    Moments moments;
+    float eps;
+    float decay;
+    float step_size;
+    float root_scale;
+    uint amsgrad;
+};
+typedef Hyper type_5[1];
+typedef metal::float4 type_7[1];
+constant uint WIDTH = 256u;
+
+uint unfold(
+    metal::uint3 group_2,
+    metal::uint3 grid_2
+) {
+    return (group_2.y * grid_2.x) + group_2.x;
+}
+
+Tile tile_of(
+    metal::uint3 group_3,
+    metal::uint3 grid_3,
+    device type_1 const& tiles,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    uint _e2 = unfold(group_3, grid_3);
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+        return Tile {};
+    }
+    Tile _e9 = tiles[_e2];
+    return _e9;
+}
+
+bool inside(
+    Tile tile,
+    uint lane_2
+) {
+    return (lane_2 * 4u) < tile.length;
+}
+
+struct plainInput {
+};
+[[max_total_threads_per_threadgroup(256)]] kernel void plain(
+  metal::uint3 group [[threadgroup_position_in_grid]]
+, metal::uint3 grid [[threadgroups_per_grid]]
+, uint lane [[thread_index_in_threadgroup]]
+, device type_1 const& tiles [[user(fake0)]]
+, device type_5 const& hypers [[user(fake0)]]
+, device type_7& params [[user(fake0)]]
+, device type_7 const& grads [[user(fake0)]]
+, device type_7& exp_avg [[user(fake0)]]
+, device type_7& exp_avg_sq [[user(fake0)]]
+, constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
+) {
+    bool local = {};
+    Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
+    Hyper h = hypers[_e3.segment];
+    if (!((h.live == 0u))) {
+        bool _e14 = inside(_e3, lane);
+        local = !(_e14);
+    } else {
+        local = true;
+    }
+    bool _e17 = local;
+    if (_e17) {
+        return;
+    }
+    uint i = _e3.first + lane;
+    metal::float4 _e23 = grads[i];
+    metal::float4 g = h.sign * _e23;
+    metal::float4 _e27 = params[i];
+    metal::float4 _e31 = params[i];
+    metal::float4 p = _e27 - (h.decay * _e31);
+    metal::float4 _e38 = exp_avg[i];
+    metal::float4 m = (h.moments.beta1_ * _e38) + (h.moments.fresh1_ * g);
+    metal::float4 _e48 = exp_avg_sq[i];
+    metal::float4 v = (h.moments.beta2_ * _e48) + (h.moments.fresh2_ * (g * g));
+    exp_avg[i] = m;
+    exp_avg_sq[i] = v;
+    params[i] = p - (h.step_size * (m / ((metal::sqrt(v) * h.root_scale) + metal::float4(h.eps))));
+    return;
+}
+
+
+struct amsgradInput {
+};
+[[max_total_threads_per_threadgroup(256)]] kernel void amsgrad(
+  metal::uint3 group_1 [[threadgroup_position_in_grid]]
+, metal::uint3 grid_1 [[threadgroups_per_grid]]
+, uint lane_1 [[thread_index_in_threadgroup]]
+, device type_1 const& tiles [[user(fake0)]]
+, device type_5 const& hypers [[user(fake0)]]
+, device type_7& params [[user(fake0)]]
+, device type_7 const& grads [[user(fake0)]]
+, device type_7& exp_avg [[user(fake0)]]
+, device type_7& exp_avg_sq [[user(fake0)]]
+, device type_7& max_exp_avg_sq [[user(fake0)]]
+, constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
+) {
+    bool local_1 = {};
+    metal::float4 n = {};
+    Tile _e3 = tile_of(group_1, grid_1, tiles, _buffer_sizes);
+    Hyper h_1 = hypers[_e3.segment];
+    if (!((h_1.live == 0u))) {
+        bool _e14 = inside(_e3, lane_1);
+        local_1 = !(_e14);
+    } else {
+        local_1 = true;
+    }
+    bool _e17 = local_1;
+    if (_e17) {
+        return;
+    }
+    uint i_1 = _e3.first + lane_1;
+    metal::float4 _e23 = grads[i_1];
+    metal::float4 g_1 = h_1.sign * _e23;
+    metal::float4 _e27 = params[i_1];
+    metal::float4 _e31 = params[i_1];
+    metal::float4 p_1 = _e27 - (h_1.decay * _e31);
+    metal::float4 _e38 = exp_avg[i_1];
+    metal::float4 m_1 = (h_1.moments.beta1_ * _e38) + (h_1.moments.fresh1_ * g_1);
+    metal::float4 _e48 = exp_avg_sq[i_1];
+    metal::float4 v_1 = (h_1.moments.beta2_ * _e48) + (h_1.moments.fresh2_ * (g_1 * g_1));
+    exp_avg[i_1] = m_1;
+    exp_avg_sq[i_1] = v_1;
+    n = v_1;
+    if (h_1.amsgrad == 1u) {
+        metal::float4 _e65 = max_exp_avg_sq[i_1];
+        n = metal::max(_e65, v_1);
+        metal::float4 _e69 = n;
+        max_exp_avg_sq[i_1] = _e69;
+    }
+    metal::float4 _e73 = n;
+    params[i_1] = p_1 - (h_1.step_size * (m_1 / ((metal::sqrt(_e73) * h_1.root_scale) + metal::float4(h_1.eps))));
+    return;
+}

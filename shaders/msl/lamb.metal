@@ -1,0 +1,319 @@
+// language: metal2.4
+#include <metal_stdlib>
+#include <simd/simd.h>
+
+using metal::uint;
+
+struct _mslBufferSizes {
+    uint size0;
+    uint size2;
+    uint size3;
+    uint size4;
+    uint size5;
+    uint size6;
+    uint size7;
+    uint size8;
+    uint size9;
+};
+
+struct Tile {
+    uint segment;
+    uint first;
+    uint length;
+    uint number;
+};
+typedef Tile type_1[1];
+struct Moments {
+    float beta1_;
+    float fresh1_;
+    float beta2_;
+    float fresh2_;
+};
+struct type_6 {
+    metal::float2 inner[256];
+};
+struct Hyper {
+    uint live;
+    float sign;
+    Moments moments;
+    float eps;
+    float weight_decay;
+    float lr;
+    float correction;
+    float root_scale;
+    float trust_low;
+    float trust_high;
+    uint exclude;
+};
+struct Span {
+    uint first;
+    uint length;
+};
+typedef Hyper type_7[1];
+typedef metal::float4 type_9[1];
+typedef metal::float2 type_10[1];
+typedef float type_11[1];
+typedef Span type_12[1];
+constant uint WIDTH = 256u;
+
+uint unfold(
+    metal::uint3 group_3,
+    metal::uint3 grid_3
+) {
+    return (group_3.y * grid_3.x) + group_3.x;
+}
+
+Tile tile_of(
+    metal::uint3 group_4,
+    metal::uint3 grid_4,
+    device type_1 const& tiles,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    uint _e2 = unfold(group_4, grid_4);
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+        return Tile {};
+    }
+    Tile _e9 = tiles[_e2];
+    return _e9;
+}
+
+bool inside(
+    Tile tile,
+    uint lane_3
+) {
+    return (lane_3 * 4u) < tile.length;
+}
+
+uint naga_div(uint lhs, uint rhs) {
+    return lhs / metal::select(rhs, 1u, rhs == 0u);
+}
+
+metal::float2 sum_over_workgroup(
+    uint lane_4,
+    metal::float2 value,
+    threadgroup type_6& sums
+) {
+    uint half_ = 128u;
+    sums.inner[lane_4] = value;
+    uint2 loop_bound = uint2(4294967295u);
+    bool loop_init = true;
+    while(true) {
+        if (metal::all(loop_bound == uint2(0u))) { break; }
+        loop_bound -= uint2(loop_bound.y == 0u, 1u);
+        if (!loop_init) {
+            uint _e20 = half_;
+            half_ = naga_div(_e20, 2u);
+        }
+        loop_init = false;
+        uint _e6 = half_;
+        if (_e6 > 0u) {
+        } else {
+            break;
+        }
+        {
+            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+            uint _e9 = half_;
+            if (lane_4 < _e9) {
+                metal::float2 _e13 = sums.inner[lane_4];
+                uint _e15 = half_;
+                metal::float2 _e18 = sums.inner[lane_4 + _e15];
+                sums.inner[lane_4] = _e13 + _e18;
+            }
+        }
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float2 _e25 = sums.inner[0];
+    return _e25;
+}
+
+metal::float4 direction(
+    Hyper h,
+    metal::float4 p,
+    metal::float4 m,
+    metal::float4 v
+) {
+    return ((m * h.correction) / ((metal::sqrt(v) * h.root_scale) + metal::float4(h.eps))) + (h.weight_decay * p);
+}
+
+struct momentsInput {
+};
+[[max_total_threads_per_threadgroup(256)]] kernel void moments(
+  metal::uint3 group [[threadgroup_position_in_grid]]
+, metal::uint3 grid [[threadgroups_per_grid]]
+, uint lane [[thread_index_in_threadgroup]]
+, device type_1 const& tiles [[user(fake0)]]
+, threadgroup type_6& sums
+, device type_7 const& hypers [[user(fake0)]]
+, device type_9 const& params [[user(fake0)]]
+, device type_9 const& grads [[user(fake0)]]
+, device type_9& exp_avg [[user(fake0)]]
+, device type_9& exp_avg_sq [[user(fake0)]]
+, device type_10& partials [[user(fake0)]]
+, constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
+) {
+    if (lane == 0u) {
+        sums = {};
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float2 squares = metal::float2(0.0);
+    bool local = {};
+    bool local_1 = {};
+    Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
+    Hyper h_1 = hypers[_e3.segment];
+    if (h_1.live == 1u) {
+        bool _e16 = inside(_e3, lane);
+        local = _e16;
+    } else {
+        local = false;
+    }
+    bool _e18 = local;
+    if (_e18) {
+        uint i_1 = _e3.first + lane;
+        metal::float4 p_1 = params[i_1];
+        metal::float4 _e27 = grads[i_1];
+        metal::float4 g = h_1.sign * _e27;
+        metal::float4 _e33 = exp_avg[i_1];
+        metal::float4 m_1 = (h_1.moments.beta1_ * _e33) + (h_1.moments.fresh1_ * g);
+        metal::float4 _e43 = exp_avg_sq[i_1];
+        metal::float4 v_1 = (h_1.moments.beta2_ * _e43) + (h_1.moments.fresh2_ * (g * g));
+        exp_avg[i_1] = m_1;
+        exp_avg_sq[i_1] = v_1;
+        metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(lane * 4u)) < metal::uint4(_e3.length);
+        metal::float4 _e68 = direction(h_1, p_1, m_1, v_1);
+        metal::float4 u = metal::select(metal::float4(0.0), _e68, within);
+        squares = metal::float2(metal::dot(p_1, p_1), metal::dot(u, u));
+    }
+    metal::float2 _e73 = squares;
+    metal::float2 _e74 = sum_over_workgroup(lane, _e73, sums);
+    squares = _e74;
+    if (lane == 0u) {
+        local_1 = _e3.length > 0u;
+    } else {
+        local_1 = false;
+    }
+    bool _e83 = local_1;
+    if (_e83) {
+        metal::float2 _e87 = squares;
+        partials[_e3.number] = _e87;
+        return;
+    } else {
+        return;
+    }
+}
+
+
+struct finishInput {
+};
+[[max_total_threads_per_threadgroup(256)]] kernel void finish(
+  metal::uint3 group_1 [[threadgroup_position_in_grid]]
+, metal::uint3 grid_1 [[threadgroups_per_grid]]
+, uint lane_1 [[thread_index_in_threadgroup]]
+, threadgroup type_6& sums
+, device type_7 const& hypers [[user(fake0)]]
+, device type_10 const& partials [[user(fake0)]]
+, device type_11& trust [[user(fake0)]]
+, device type_12 const& spans [[user(fake0)]]
+, constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
+) {
+    if (lane_1 == 0u) {
+        sums = {};
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float2 squares_1 = metal::float2(0.0);
+    uint i = {};
+    bool local_2 = {};
+    bool local_3 = {};
+    uint _e3 = unfold(group_1, grid_1);
+    if (_e3 >= (1 + (_buffer_sizes.size9 - 0 - 8) / 8)) {
+        return;
+    }
+    Hyper h_2 = hypers[_e3];
+    Span span = spans[_e3];
+    i = lane_1;
+    uint2 loop_bound_1 = uint2(4294967295u);
+    bool loop_init_1 = true;
+    while(true) {
+        if (metal::all(loop_bound_1 == uint2(0u))) { break; }
+        loop_bound_1 -= uint2(loop_bound_1.y == 0u, 1u);
+        if (!loop_init_1) {
+            uint _e28 = i;
+            i = _e28 + WIDTH;
+        }
+        loop_init_1 = false;
+        uint _e17 = i;
+        if (_e17 < span.length) {
+        } else {
+            break;
+        }
+        {
+            metal::float2 _e20 = squares_1;
+            uint _e23 = i;
+            metal::float2 _e26 = partials[span.first + _e23];
+            squares_1 = _e20 + _e26;
+        }
+    }
+    metal::float2 _e31 = squares_1;
+    metal::float2 _e32 = sum_over_workgroup(lane_1, _e31, sums);
+    squares_1 = _e32;
+    if (lane_1 == 0u) {
+        if (h_2.exclude == 0u) {
+            float _e41 = squares_1.x;
+            local_2 = _e41 > 0.0;
+        } else {
+            local_2 = false;
+        }
+        bool _e45 = local_2;
+        if (_e45) {
+            float _e49 = squares_1.y;
+            local_3 = _e49 > 0.0;
+        } else {
+            local_3 = false;
+        }
+        bool known = local_3;
+        float _e55 = squares_1.x;
+        float _e58 = squares_1.y;
+        float ratio = metal::clamp(metal::sqrt(_e55) / metal::sqrt(_e58), h_2.trust_low, h_2.trust_high);
+        trust[_e3] = known ? ratio : 1.0;
+        return;
+    } else {
+        return;
+    }
+}
+
+
+struct applyInput {
+};
+[[max_total_threads_per_threadgroup(256)]] kernel void apply(
+  metal::uint3 group_2 [[threadgroup_position_in_grid]]
+, metal::uint3 grid_2 [[threadgroups_per_grid]]
+, uint lane_2 [[thread_index_in_threadgroup]]
+, device type_1 const& tiles [[user(fake0)]]
+, device type_7 const& hypers [[user(fake0)]]
+, device type_9& params [[user(fake0)]]
+, device type_9 const& exp_avg [[user(fake0)]]
+, device type_9 const& exp_avg_sq [[user(fake0)]]
+, device type_11 const& trust [[user(fake0)]]
+, constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
+) {
+    bool local_4 = {};
+    Tile _e3 = tile_of(group_2, grid_2, tiles, _buffer_sizes);
+    Hyper h_3 = hypers[_e3.segment];
+    if (!((h_3.live == 0u))) {
+        bool _e14 = inside(_e3, lane_2);
+        local_4 = !(_e14);
+    } else {
+        local_4 = true;
+    }
+    bool _e17 = local_4;
+    if (_e17) {
+        return;
+    }
+    uint i_2 = _e3.first + lane_2;
+    metal::float4 p_2 = params[i_2];
+    float _e29 = trust[_e3.segment];
+    metal::float4 _e33 = exp_avg[i_2];
+    metal::float4 _e36 = exp_avg_sq[i_2];
+    metal::float4 _e37 = direction(h_3, p_2, _e33, _e36);
+    params[i_2] = p_2 - ((h_3.lr * _e29) * _e37);
+    return;
+}

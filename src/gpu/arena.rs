@@ -1,0 +1,99 @@
+//! The buffers of a run: parameters, gradients and slots, one buffer a window each. Passive.
+
+use super::device::Gpu;
+use super::layout::Layout;
+use crate::optim::rule::{Binding, MAX_SLOTS};
+
+/// Buffers by window.
+pub(super) type Windows = Vec<wgpu::Buffer>;
+
+/// All values of a run on the device, and the tables that say where they stand.
+#[derive(Debug)]
+pub(super) struct Arena {
+    pub layout: Layout,
+    pub params: Windows,
+    pub grads: Windows,
+    pub slots: [Windows; MAX_SLOTS],
+    pub tiles: Windows,
+    pub hypers: wgpu::Buffer,
+    pub partials: wgpu::Buffer,
+    pub trust: wgpu::Buffer,
+    pub spans: wgpu::Buffer,
+}
+
+/// A storage buffer; WebGPU binds none of 0 bytes, so there is always room for one row.
+fn storage(gpu: &Gpu, label: &str, size: u64) -> wgpu::Buffer {
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let label = format!("webgpu-optim.{label}");
+    gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(&label),
+        size: size.max(16),
+        usage,
+        mapped_at_creation: false,
+    })
+}
+
+fn table<T: bytemuck::Pod>(gpu: &Gpu, label: &str, rows: &[T]) -> wgpu::Buffer {
+    let buffer = storage(gpu, label, size_of_val(rows) as u64);
+    gpu.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(rows));
+    buffer
+}
+
+impl Arena {
+    /// Makes zeroed buffers for tensors of these lengths, without slots, with rows of `hyper_size` bytes.
+    pub fn new(gpu: &Gpu, lengths: &[usize], hyper_size: usize) -> Self {
+        let layout = Layout::new(lengths, gpu.window_capacity());
+        let tiles = layout.tiles();
+        let count: usize = tiles.iter().map(Vec::len).sum();
+        Self {
+            params: windows(gpu, &layout, "params"),
+            grads: windows(gpu, &layout, "grads"),
+            slots: Default::default(),
+            tiles: tiles.iter().map(|tiles| table(gpu, "tiles", tiles)).collect(),
+            hypers: storage(gpu, "hypers", (lengths.len() * hyper_size) as u64),
+            partials: storage(gpu, "partials", count as u64 * 8),
+            trust: storage(gpu, "trust", lengths.len() as u64 * 4),
+            spans: table(gpu, "spans", &layout.spans()),
+            layout,
+        }
+    }
+
+    /// Makes the buffers of a slot, zeroed.
+    pub fn add_slot(&mut self, gpu: &Gpu, slot: usize, name: &str) {
+        self.slots[slot] = windows(gpu, &self.layout, name);
+    }
+
+    /// Writes a tensor's values into one of the sets of windows. `values` has the tensor's length.
+    pub fn write(&self, gpu: &Gpu, set: &Windows, tensor: usize, values: &[f32]) {
+        for piece in self.layout.pieces(tensor) {
+            let bytes = bytemuck::cast_slice(&values[piece.values.clone()]);
+            gpu.queue.write_buffer(&set[piece.window], piece.at as u64 * 4, bytes);
+        }
+    }
+
+    /// The buffer that a binding means in a window.
+    pub fn buffer(&self, binding: Binding, window: usize) -> &wgpu::Buffer {
+        match binding {
+            Binding::Hypers => &self.hypers,
+            Binding::Tiles => &self.tiles[window],
+            Binding::Params => &self.params[window],
+            Binding::Grads => &self.grads[window],
+            Binding::Slot(slot) => &self.slots[slot][window],
+            Binding::Partials => &self.partials,
+            Binding::Trust => &self.trust,
+            Binding::Spans => &self.spans,
+        }
+    }
+}
+
+fn windows(gpu: &Gpu, layout: &Layout, label: &str) -> Windows {
+    layout.windows().map(|size| storage(gpu, label, size)).collect()
+}
+
+impl Drop for Arena {
+    /// Gives the memory back at once: a browser would keep it until its garbage collector runs.
+    fn drop(&mut self) {
+        let sets = [&self.params, &self.grads, &self.tiles].into_iter().chain(&self.slots).flatten();
+        sets.chain([&self.hypers, &self.partials, &self.trust, &self.spans]).for_each(wgpu::Buffer::destroy);
+    }
+}

@@ -1,0 +1,164 @@
+//! Where each tensor stands: windows, pieces and tiles. Arithmetic only.
+
+use bytemuck::{Pod, Zeroable};
+use std::ops::Range;
+
+/// Bytes to which the start of a tensor is aligned: what WebGPU asks of a storage binding's offset.
+pub const ALIGNMENT: u64 = 256;
+
+/// The most values one workgroup updates: 256 threads of four.
+pub const TILE: usize = 1024;
+
+/// Values to which the start of a tensor is aligned.
+const STRIDE: usize = ALIGNMENT as usize / size_of::<f32>();
+
+/// A run of one tensor's values inside one window. Only a tensor larger than a window has more than one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The tensor, in the order given.
+    pub tensor: usize,
+    /// The window it stands in.
+    pub window: usize,
+    /// Where it starts in the window, in values.
+    pub at: usize,
+    /// Which of the tensor's values it holds.
+    pub values: Range<usize>,
+}
+
+/// What one workgroup updates; as in `shaders/shared/grid.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Tile {
+    /// The tensor.
+    pub segment: u32,
+    /// Its first vec4 in the window.
+    pub first: u32,
+    /// Values in it.
+    pub length: u32,
+    /// Its place among the tiles of all windows.
+    pub number: u32,
+}
+
+/// The tiles of one tensor; as in `shaders/lamb.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Span {
+    /// The first tile's number.
+    pub first: u32,
+    /// How many there are.
+    pub length: u32,
+}
+
+/// The placement of all tensors in windows, each no larger than one storage binding may be.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    windows: Vec<usize>,
+    pieces: Vec<Piece>,
+    by_tensor: Vec<Range<usize>>,
+}
+
+impl Layout {
+    /// Places tensors of the given lengths into windows of at most `capacity` bytes.
+    ///
+    /// A tensor of length 0 has no piece. A tensor that fits in a window is never cut.
+    pub fn new(lengths: &[usize], capacity: u64) -> Self {
+        let capacity = usize::try_from(capacity / ALIGNMENT).unwrap_or(usize::MAX / STRIDE).max(1) * STRIDE;
+        let mut layout = Self { windows: Vec::new(), pieces: Vec::new(), by_tensor: Vec::new() };
+        for (tensor, &length) in lengths.iter().enumerate() {
+            let first = layout.pieces.len();
+            let mut start = 0;
+            while start < length {
+                let end = length.min(start + capacity);
+                layout.place(tensor, start..end, capacity);
+                start = end;
+            }
+            layout.by_tensor.push(first..layout.pieces.len());
+        }
+        layout
+    }
+
+    fn place(&mut self, tensor: usize, values: Range<usize>, capacity: usize) {
+        let size = values.len().next_multiple_of(STRIDE);
+        if self.windows.last().is_none_or(|used| used + size > capacity) {
+            self.windows.push(0);
+        }
+        let window = self.windows.len() - 1;
+        self.pieces.push(Piece { tensor, window, at: self.windows[window], values });
+        self.windows[window] += size;
+    }
+
+    /// The size of each window in bytes.
+    pub fn windows(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.windows.iter().map(|values| (values * size_of::<f32>()) as u64)
+    }
+
+    /// The pieces of a tensor, in the order of its values.
+    pub fn pieces(&self, tensor: usize) -> &[Piece] {
+        &self.pieces[self.by_tensor[tensor].clone()]
+    }
+
+    /// The tiles of each window. Their numbers follow the tensors' order, so that a tensor's tiles are neighbours.
+    pub fn tiles(&self) -> Vec<Vec<Tile>> {
+        let mut tiles = vec![Vec::new(); self.windows.len()];
+        let mut number = 0;
+        for piece in &self.pieces {
+            for start in piece.values.clone().step_by(TILE) {
+                let first = (piece.at + start - piece.values.start) / 4;
+                let length = TILE.min(piece.values.end - start);
+                let (segment, first, length) = (piece.tensor as u32, first as u32, length as u32);
+                tiles[piece.window].push(Tile { segment, first, length, number });
+                number += 1;
+            }
+        }
+        tiles
+    }
+
+    /// The tiles of each tensor.
+    pub fn spans(&self) -> Vec<Span> {
+        let mut first = 0;
+        let tiles = |piece: &Piece| piece.values.len().div_ceil(TILE) as u32;
+        let spans = (0..self.by_tensor.len()).map(|tensor| {
+            let span = Span { first, length: self.pieces(tensor).iter().map(tiles).sum() };
+            first += span.length;
+            span
+        });
+        spans.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_tensor_starts_on_an_aligned_offset() {
+        let layout = Layout::new(&[3, 0, 65, 1], 1 << 20);
+        let starts: Vec<_> = [0, 2, 3].map(|tensor| layout.pieces(tensor)[0].at).into();
+        assert_eq!(starts, [0, 64, 192]);
+        assert!(layout.pieces(1).is_empty());
+        assert_eq!(layout.windows().collect::<Vec<_>>(), [1024]);
+    }
+
+    #[test]
+    fn only_a_tensor_larger_than_a_window_is_cut() {
+        let layout = Layout::new(&[100, 200, 30], 512);
+        assert_eq!(layout.pieces(0).len(), 1);
+        let cut: Vec<_> = layout.pieces(1).iter().map(|piece| (piece.window, piece.values.clone())).collect();
+        assert_eq!(cut, [(1, 0..128), (2, 128..200)]);
+        assert_eq!(layout.pieces(2)[0].window, 3);
+        assert!(layout.windows().all(|bytes| bytes <= 512));
+    }
+
+    #[test]
+    fn tiles_cover_every_value_once_and_spans_find_them() {
+        let lengths = [2500, 1, 0, 1024, 5000];
+        let layout = Layout::new(&lengths, 8192);
+        let tiles: Vec<Tile> = layout.tiles().concat();
+        for (tensor, (&length, span)) in lengths.iter().zip(layout.spans()).enumerate() {
+            let own: Vec<_> = tiles.iter().filter(|tile| tile.segment == tensor as u32).collect();
+            assert_eq!(own.iter().map(|tile| tile.length as usize).sum::<usize>(), length);
+            let numbers: Vec<_> = own.iter().map(|tile| tile.number).collect();
+            assert_eq!(numbers, (span.first..span.first + span.length).collect::<Vec<_>>());
+        }
+    }
+}

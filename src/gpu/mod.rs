@@ -1,0 +1,14 @@
+//! The device room: the only one that knows wgpu.
+
+#[cfg(all(feature = "js", target_arch = "wasm32"))]
+pub(crate) mod adopt;
+mod arena;
+mod device;
+mod layout;
+mod pipeline;
+mod staging;
+mod trainer;
+
+pub use device::Gpu;
+pub use layout::{ALIGNMENT, Layout, Piece, Span, TILE, Tile};
+pub use trainer::{Slice, Trainer};

@@ -1,0 +1,342 @@
+//! One optimizer, on the GPU or in wasm memory.
+
+use super::config;
+use super::gpu::RawGpu;
+use crate::error::Error;
+use crate::gpu::{Slice, Trainer, adopt};
+use crate::optim::{HostTrainer, Ledger};
+use js_sys::{Array, Float32Array, Object, Promise, Reflect};
+use serde::Serialize;
+use serde_wasm_bindgen::Serializer;
+use std::collections::BTreeMap;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+
+#[wasm_bindgen]
+extern "C" {
+    type Queue;
+    #[wasm_bindgen(method, catch, js_name = writeBuffer)]
+    fn write_buffer(
+        this: &Queue,
+        buffer: &JsValue,
+        at: f64,
+        data: &Float32Array,
+        from: f64,
+        count: f64,
+    ) -> Result<(), JsValue>;
+}
+
+#[derive(Debug)]
+enum Engine {
+    Host(Box<HostTrainer>),
+    Gpu(Box<Trainer>),
+}
+
+/// An optimizer. Names are resolved to places once, by [`RawOptimizer::index`].
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct RawOptimizer(Engine);
+
+/// Writes an array straight into the slices of its tensor, without passing through wasm memory.
+fn upload(trainer: &Trainer, slices: &[Slice], array: &Float32Array) -> Result<(), JsValue> {
+    let queue = adopt::queue(trainer.gpu());
+    let mut from = 0.0;
+    for slice in slices {
+        let count = (slice.size / 4) as f64;
+        let buffer = adopt::buffer(&slice.buffer);
+        queue.unchecked_ref::<Queue>().write_buffer(&buffer, slice.offset as f64, array, from, count)?;
+        from += count;
+    }
+    Ok(())
+}
+
+/// `Float32Array`s as they are, or the error that names the first which is none.
+fn arrays(what: &'static str, names: &[&str], list: &Array) -> Result<Vec<Float32Array>, Error> {
+    let check = |(name, value): (&&str, JsValue)| {
+        let got = || {
+            value.dyn_ref::<Object>().map_or_else(
+                || value.js_typeof().as_string().unwrap_or_default(),
+                |o| String::from(o.constructor().name()),
+            )
+        };
+        value.dyn_ref::<Float32Array>().cloned().ok_or_else(|| Error::WrongType {
+            what,
+            name: (*name).to_owned(),
+            got: got(),
+        })
+    };
+    names.iter().zip(list.iter()).map(check).collect()
+}
+
+fn object(entries: impl IntoIterator<Item = (String, JsValue)>) -> JsValue {
+    let object = Object::new();
+    for (key, value) in entries {
+        let _ = Reflect::set(&object, &key.into(), &value);
+    }
+    object.into()
+}
+
+fn floats(values: &[f32]) -> JsValue {
+    Float32Array::from(values).into()
+}
+
+fn slice(slices: Vec<Slice>, name: &str) -> Result<JsValue, Error> {
+    let [slice] = slices.as_slice() else {
+        let what = format!("`{name}` stands in {} buffers and has no single slice", slices.len());
+        return Err(Error::Unsupported { what });
+    };
+    let number = |value: u64| JsValue::from(value as f64);
+    let (offset, size) = (number(slice.offset), number(slice.size));
+    Ok(object([("buffer".into(), adopt::buffer(&slice.buffer)), ("offset".into(), offset), ("size".into(), size)]))
+}
+
+#[wasm_bindgen]
+impl RawOptimizer {
+    /// An optimizer on a device. `groups` is `[{ options, schedule, names }]`, the first for all other tensors.
+    #[wasm_bindgen(js_name = onGpu, unchecked_return_type = "Promise<RawOptimizer>")]
+    pub fn on_gpu(
+        gpu: &RawGpu,
+        kind: String,
+        names: Vec<String>,
+        #[wasm_bindgen(unchecked_param_type = "unknown[]")] params: Array,
+        #[wasm_bindgen(unchecked_param_type = "unknown[]")] groups: Array,
+    ) -> Promise {
+        let gpu = gpu.0.clone();
+        future_to_promise(async move {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let groups = config::groups(&kind, &groups)?;
+            let params = arrays("params", &names, &params)?;
+            let lengths: Vec<_> =
+                names.iter().zip(&params).map(|(name, array)| (*name, array.length() as usize)).collect();
+            let trainer = gpu.settled(|| Trainer::zeroed(&gpu, groups, &lengths)).await?;
+            for (name, array) in names.iter().zip(&params) {
+                trainer.ledger().fit("params", name, array.length() as usize)?;
+                upload(&trainer, &trainer.param_slices(name)?, array)?;
+            }
+            Ok(Self(Engine::Gpu(Box::new(trainer))).into())
+        })
+    }
+
+    /// An optimizer in wasm memory; arguments as for `onGpu`.
+    #[wasm_bindgen(js_name = onCpu)]
+    pub fn on_cpu(
+        kind: &str,
+        names: Vec<String>,
+        #[wasm_bindgen(unchecked_param_type = "unknown[]")] params: Array,
+        #[wasm_bindgen(unchecked_param_type = "unknown[]")] groups: Array,
+    ) -> Result<RawOptimizer, JsValue> {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let groups = config::groups(kind, &groups)?;
+        let values: Vec<_> = arrays("params", &names, &params)?.iter().map(Float32Array::to_vec).collect();
+        let params: Vec<_> = names.iter().zip(&values).map(|(name, values)| (*name, values.as_slice())).collect();
+        Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?))))
+    }
+
+    fn ledger(&self) -> &Ledger {
+        match &self.0 {
+            Engine::Host(trainer) => trainer.ledger(),
+            Engine::Gpu(trainer) => trainer.ledger(),
+        }
+    }
+
+    /// The place of a tensor.
+    ///
+    /// # Errors
+    /// `UNKNOWN_PARAM`.
+    pub fn index(&self, name: &str) -> Result<usize, JsValue> {
+        Ok(self.ledger().index(name)?)
+    }
+
+    /// One step of the tensors at `places`, with a gradient each.
+    ///
+    /// # Errors
+    /// `WRONG_TYPE`, `LENGTH_MISMATCH`, `GPU`, `DEVICE_LOST`.
+    pub fn step(
+        &mut self,
+        places: Vec<usize>,
+        #[wasm_bindgen(unchecked_param_type = "unknown[]")] grads: Array,
+    ) -> Result<(), JsValue> {
+        let tensors = self.ledger().tensors();
+        let names: Vec<String> =
+            places.iter().filter_map(|place| tensors.get(*place)).map(|tensor| tensor.name.clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let grads = arrays("grads", &names, &grads)?;
+        for (name, array) in names.iter().zip(&grads) {
+            self.ledger().fit("grads", name, array.length() as usize)?;
+        }
+        match &mut self.0 {
+            Engine::Host(trainer) => {
+                let values: Vec<_> = grads.iter().map(Float32Array::to_vec).collect();
+                let grads: Vec<_> =
+                    names.iter().zip(&values).map(|(name, values)| (*name, values.as_slice())).collect();
+                trainer.step(&grads)?;
+            }
+            Engine::Gpu(trainer) => {
+                for (name, array) in names.iter().zip(&grads) {
+                    upload(trainer, &trainer.grad_slices(name)?, array)?;
+                }
+                trainer.run(Some(&places))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One step of every tensor, with what stands in the gradient buffers.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` on the CPU, `GPU`, `DEVICE_LOST`.
+    pub fn run(&mut self) -> Result<(), JsValue> {
+        Ok(self.trainer_mut("step() without gradients")?.run(None)?)
+    }
+
+    fn trainer_mut(&mut self, what: &str) -> Result<&mut Trainer, Error> {
+        match &mut self.0 {
+            Engine::Gpu(trainer) => Ok(trainer),
+            Engine::Host(_) => Err(on_cpu(what)),
+        }
+    }
+
+    fn trainer(&self, what: &str) -> Result<&Trainer, Error> {
+        match &self.0 {
+            Engine::Gpu(trainer) => Ok(trainer),
+            Engine::Host(_) => Err(on_cpu(what)),
+        }
+    }
+
+    /// The parameters by name, as of the call.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Record<string, Float32Array>>")]
+    pub fn params(&self) -> Promise {
+        let names = self.names();
+        match &self.0 {
+            Engine::Host(trainer) => {
+                let get = |name: &String| trainer.params(name).map(floats).unwrap_or_default();
+                Promise::resolve(&object(names.iter().map(|name| (name.clone(), get(name)))))
+            }
+            Engine::Gpu(trainer) => {
+                let reading = trainer.params();
+                future_to_promise(async move {
+                    let values = reading.await?;
+                    Ok(object(names.into_iter().map(|name| (name.clone(), take(&values, &name)))))
+                })
+            }
+        }
+    }
+
+    /// The slots by tensor and by PyTorch's name, as of the call.
+    #[wasm_bindgen(unchecked_return_type = "Promise<Record<string, Record<string, Float32Array>>>")]
+    pub fn slots(&self) -> Promise {
+        let (names, slots) = (self.names(), self.ledger().slots().map(|(_, slot)| slot));
+        match &self.0 {
+            Engine::Host(trainer) => {
+                let slots: Vec<_> = slots.collect();
+                let get = |name: &str, slot: &str| trainer.slot(name, slot).map(floats).unwrap_or_default();
+                let of = |name: &String| object(slots.iter().map(|slot| ((*slot).to_owned(), get(name, slot))));
+                Promise::resolve(&object(names.iter().map(|name| (name.clone(), of(name)))))
+            }
+            Engine::Gpu(trainer) => {
+                let reading: Vec<_> = slots.map(|slot| (slot, trainer.slot(slot))).collect();
+                future_to_promise(async move {
+                    let mut values = Vec::new();
+                    for (slot, reading) in reading {
+                        values.push((slot, reading?.await?));
+                    }
+                    let of =
+                        |name: &str| object(values.iter().map(|(slot, all)| ((*slot).to_owned(), take(all, name))));
+                    Ok(object(names.iter().map(|name| (name.clone(), of(name)))))
+                })
+            }
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.ledger().tensors().iter().map(|tensor| tensor.name.clone()).collect()
+    }
+
+    /// Replaces the options and the schedule of a group.
+    ///
+    /// # Errors
+    /// `INVALID_CONFIG`.
+    pub fn set(
+        &mut self,
+        group: usize,
+        #[wasm_bindgen(unchecked_param_type = "object")] options: JsValue,
+        #[wasm_bindgen(unchecked_param_type = "object | undefined")] schedule: JsValue,
+    ) -> Result<(), JsValue> {
+        let new = config::group(self.ledger().entry().kind, &options, schedule, Vec::new())?;
+        match &mut self.0 {
+            Engine::Host(trainer) => trainer.set(group, new)?,
+            Engine::Gpu(trainer) => trainer.set(group, new)?,
+        }
+        Ok(())
+    }
+
+    /// Replaces the learning rate of a group, and with it any schedule.
+    ///
+    /// # Errors
+    /// `INVALID_CONFIG`.
+    #[wasm_bindgen(js_name = setLr)]
+    pub fn set_lr(&mut self, group: usize, lr: f64) -> Result<(), JsValue> {
+        match &mut self.0 {
+            Engine::Host(trainer) => trainer.set_lr(group, lr)?,
+            Engine::Gpu(trainer) => trainer.set_lr(group, lr)?,
+        }
+        Ok(())
+    }
+
+    /// The options of a group, with the learning rate of the next step.
+    ///
+    /// # Errors
+    /// `INVALID_CONFIG` for a group there is not.
+    #[wasm_bindgen(unchecked_return_type = "Record<string, unknown>")]
+    pub fn options(&self, group: usize) -> Result<JsValue, JsValue> {
+        let found = self.ledger().group(group)?;
+        let mut rule = found.rule.clone();
+        *rule.lr_mut() = found.lr(self.ledger().steps());
+        Ok(rule.serialize(&Serializer::json_compatible()).unwrap_or_default())
+    }
+
+    /// The schedule of a group, if it has one.
+    #[wasm_bindgen(unchecked_return_type = "object | undefined")]
+    pub fn schedule(&self, group: usize) -> Result<JsValue, JsValue> {
+        let schedule = self.ledger().group(group)?.schedule.as_ref();
+        Ok(schedule.map_or(JsValue::UNDEFINED, |it| it.serialize(&Serializer::json_compatible()).unwrap_or_default()))
+    }
+
+    /// Steps taken.
+    #[wasm_bindgen(getter)]
+    pub fn steps(&self) -> f64 {
+        self.ledger().steps() as f64
+    }
+
+    /// Names of the slots that exist.
+    #[wasm_bindgen(getter, js_name = slotNames)]
+    pub fn slot_names(&self) -> Vec<String> {
+        self.ledger().slots().map(|(_, slot)| slot.to_owned()).collect()
+    }
+
+    /// Where a tensor's gradient stands.
+    ///
+    /// # Errors
+    /// `UNKNOWN_PARAM`; `UNSUPPORTED` on the CPU, for an empty tensor, and for one larger than a binding.
+    #[wasm_bindgen(js_name = gradBuffer, unchecked_return_type = "{ buffer: GPUBuffer; offset: number; size: number }")]
+    pub fn grad_buffer(&self, name: &str) -> Result<JsValue, JsValue> {
+        Ok(slice(self.trainer("gradBuffer")?.grad_slices(name)?, name)?)
+    }
+
+    /// Where a tensor's parameters stand; as `gradBuffer`.
+    ///
+    /// # Errors
+    /// As `gradBuffer`.
+    #[wasm_bindgen(js_name = paramBuffer, unchecked_return_type = "{ buffer: GPUBuffer; offset: number; size: number }")]
+    pub fn param_buffer(&self, name: &str) -> Result<JsValue, JsValue> {
+        Ok(slice(self.trainer("paramBuffer")?.param_slices(name)?, name)?)
+    }
+}
+
+fn on_cpu(what: &str) -> Error {
+    Error::Unsupported { what: format!("{what} needs a GPU; this optimizer runs on the CPU") }
+}
+
+fn take(values: &BTreeMap<String, Vec<f32>>, name: &str) -> JsValue {
+    values.get(name).map_or(JsValue::UNDEFINED, |values| floats(values))
+}

@@ -1,0 +1,262 @@
+import { RawOptimizer, type RawGpu } from "./wasm/webgpu_optim.js";
+import init, { sharedGpu } from "./host.js";
+import { OptimError } from "./error.js";
+import type { Schedule } from "./schedules.js";
+
+/** A learning rate: a number, a schedule, or any function of the 0-based step. */
+export type LearningRate = number | Schedule | ((step: number) => number);
+
+/** Which tensors: all whose name a pattern matches, or those named. */
+export type Match = RegExp | string | readonly string[];
+
+/** Options of a rule for some of the tensors; what is left out is as at the top. Where two groups match, the first holds. */
+export type GroupOptions<Options> = Options & { match: Match; lr?: LearningRate };
+
+/** Options that every optimizer takes besides those of its rule. */
+export interface CommonOptions<Options> {
+  /** Learning rate; the default is the rule's. */
+  lr?: LearningRate;
+  /** Other options for some of the tensors. Group 0 is the options at the top, group 1 the first here. */
+  groups?: readonly GroupOptions<Options>[];
+  /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning. Default `"auto"`. */
+  device?: "auto" | "gpu" | "cpu";
+}
+
+/** A tensor's place on the device, in bytes; it starts on a 256-byte boundary. */
+export interface BufferSlice {
+  buffer: GPUBuffer;
+  offset: number;
+  size: number;
+}
+
+/** What an optimizer runs on, and how large it is. */
+export interface Info {
+  /** The rule, such as `"adamw"`. */
+  kind: string;
+  backend: "webgpu" | "cpu";
+  /** The adapter as it describes itself. */
+  adapter: string;
+  vendor: string;
+  /** Whether it computes on the CPU. */
+  software: boolean;
+  /** Number of tensors. */
+  tensors: number;
+  /** Number of values in all of them. */
+  parameters: number;
+  /** Slots that exist, by PyTorch's names. */
+  slots: string[];
+}
+
+type Rate = (step: number) => number;
+
+/** @internal */
+export interface Parts {
+  kind: string;
+  raw: RawOptimizer;
+  gpu: RawGpu | undefined;
+  names: readonly string[];
+  parameters: number;
+  rates: Map<number, Rate>;
+}
+
+interface RawGroup {
+  names: string[];
+  options: Record<string, unknown>;
+  schedule: Schedule | undefined;
+}
+
+type Loose = CommonOptions<object> & { exclude?: boolean | Match };
+
+function select(match: Match, names: readonly string[]): string[] {
+  if (typeof match === "string") return [match];
+  if (!(match instanceof RegExp)) return [...match];
+  const pattern = new RegExp(match.source, match.flags.replace(/[gy]/g, ""));
+  return names.filter((name) => pattern.test(name));
+}
+
+function split(options: Record<string, unknown>, index: number, rates: Map<number, Rate>): Omit<RawGroup, "names"> {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const { lr, ...rest } = Object.fromEntries(given);
+  if (typeof lr === "function") {
+    rates.set(index, lr as Rate);
+    return { options: rest, schedule: undefined };
+  }
+  if (typeof lr === "object" && lr !== null) return { options: rest, schedule: lr as Schedule };
+  return { options: lr === undefined ? rest : { ...rest, lr }, schedule: undefined };
+}
+
+/** The groups as wasm takes them; the first holds for all tensors that no other names. */
+function plain(options: Loose, names: readonly string[], rates: Map<number, Rate>): RawGroup[] {
+  const { device: _, groups = [], exclude, ...top } = options;
+  const listed: GroupOptions<object>[] = [...groups];
+  const pattern = exclude !== undefined && typeof exclude !== "boolean";
+  if (pattern) listed.unshift({ match: exclude, exclude: true } as GroupOptions<object>);
+  const base: Record<string, unknown> = pattern ? top : { ...top, exclude };
+  return [
+    { names: [], ...split(base, 0, rates) },
+    ...listed.map(({ match, ...own }, i) => ({ names: select(match, names), ...split({ ...base, ...own }, i + 1, rates) })),
+  ];
+}
+
+let warned = false;
+
+async function chooseGpu(device: "auto" | "gpu" | "cpu"): Promise<RawGpu | undefined> {
+  if (device === "cpu") return undefined;
+  if (device !== "gpu" && device !== "auto") {
+    throw new OptimError(`device must be "auto", "gpu" or "cpu", got ${String(device)}`, "INVALID_CONFIG");
+  }
+  try {
+    return await sharedGpu();
+  } catch (error) {
+    if (device === "gpu") throw error;
+    if (!warned) console.warn(`webgpu-optim: ${(error as Error).message}; running on the CPU`);
+    warned = true;
+    return undefined;
+  }
+}
+
+/** @internal */
+export async function build(kind: string, params: Readonly<Record<string, Float32Array>>, options: object = {}): Promise<Parts> {
+  await init();
+  const loose = options as Loose;
+  const names = Object.keys(params);
+  const arrays = names.map((name) => params[name]);
+  const rates = new Map<number, Rate>();
+  const groups = plain(loose, names, rates);
+  const gpu = await chooseGpu(loose.device ?? "auto");
+  const raw = gpu ? await RawOptimizer.onGpu(gpu, kind, names, arrays, groups) : RawOptimizer.onCpu(kind, names, arrays, groups);
+  const parameters = arrays.reduce((sum, array) => sum + (array?.length ?? 0), 0);
+  return { kind, raw, gpu, names, parameters, rates };
+}
+
+/**
+ * A training run: parameters and slots, on the GPU or in wasm memory. Made by the `create` of a class such as `AdamW`.
+ *
+ * `free()` gives its memory back; any use afterwards throws `FREED`.
+ */
+export class Trainer<Name extends string = string, Options extends object = object> {
+  readonly #parts: Parts;
+  readonly #places = new Map<string, number>();
+  #raw: RawOptimizer | undefined;
+
+  /** @internal */
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#raw = parts.raw;
+    parts.names.forEach((name, place) => this.#places.set(name, place));
+  }
+
+  get #live(): RawOptimizer {
+    if (this.#raw === undefined) throw new OptimError(`this ${this.#parts.kind} optimizer was freed`, "FREED");
+    return this.#raw;
+  }
+
+  /**
+   * One step. Enqueues and returns: nothing waits for the GPU.
+   *
+   * @param grads One `Float32Array` of a tensor's own length by name; tensors left out stay untouched, slots and step counter too.
+   *   Left out altogether, all tensors step with what stands in {@link gradBuffer}. The arrays are read before it returns and never written.
+   * @throws `UNKNOWN_PARAM`, `LENGTH_MISMATCH`, `WRONG_TYPE`: nothing has changed. `GPU`, `DEVICE_LOST`: earlier work failed.
+   */
+  step(grads?: Readonly<Partial<Record<Name, Float32Array>>>): void {
+    const raw = this.#live;
+    for (const [group, rate] of this.#parts.rates) raw.setLr(group, rate(raw.steps));
+    if (grads === undefined) return raw.run();
+    const given = Object.entries(grads).filter(([, value]) => value !== undefined);
+    const places = given.map(([name]) => this.#places.get(name) ?? raw.index(name));
+    raw.step(Uint32Array.from(places), given.map(([, value]) => value));
+  }
+
+  /** The parameters by name, as of the call, whatever steps follow. One readback. */
+  params(): Promise<Record<Name, Float32Array>> {
+    return this.#later((raw) => raw.params() as Promise<Record<Name, Float32Array>>);
+  }
+
+  /** The slots by tensor and by PyTorch's name, as of the call. */
+  slots(): Promise<Record<Name, Record<string, Float32Array>>> {
+    return this.#later((raw) => raw.slots() as Promise<Record<Name, Record<string, Float32Array>>>);
+  }
+
+  // A promise that rejects, where a plain call would throw.
+  async #later<T>(read: (raw: RawOptimizer) => Promise<T>): Promise<T> {
+    return read(this.#live);
+  }
+
+  /** The learning rate of group 0 at the next step. Setting it replaces a schedule. */
+  get lr(): number {
+    const rate = this.#parts.rates.get(0);
+    return rate ? rate(this.steps) : (this.#live.options(0)["lr"] as number);
+  }
+
+  set lr(lr: number) {
+    this.#live.setLr(0, lr);
+    this.#parts.rates.delete(0);
+  }
+
+  /**
+   * Changes options of a group from the next step on. Slots and step counters stay; a slot that becomes needed starts afresh.
+   *
+   * @param group 0 for the options at the top, 1 for the first of `groups`. Default 0.
+   * @throws `INVALID_CONFIG` for an option that is unknown, of the wrong type or out of its range: nothing has changed.
+   */
+  set(options: Options & { lr?: LearningRate }, group = 0): void {
+    const raw = this.#live;
+    const rates = new Map<number, Rate>();
+    const { options: own, schedule } = split(options as Record<string, unknown>, group, rates);
+    const keeps = options.lr === undefined;
+    raw.set(group, { ...raw.options(group), ...own }, keeps ? raw.schedule(group) : schedule);
+    if (!keeps) this.#parts.rates.delete(group);
+    for (const [index, rate] of rates) this.#parts.rates.set(index, rate);
+  }
+
+  /** The options of a group in force at the next step, defaults filled in. */
+  options(group = 0): Required<Options> & { lr: number } {
+    const options = this.#live.options(group);
+    const rate = this.#parts.rates.get(group);
+    return { ...options, ...(rate ? { lr: rate(this.steps) } : {}) } as Required<Options> & { lr: number };
+  }
+
+  /** Steps taken. */
+  get steps(): number {
+    return this.#live.steps;
+  }
+
+  /** The `GPUDevice` it runs on. @throws `UNSUPPORTED` on the CPU. */
+  get device(): GPUDevice {
+    const { gpu } = this.#parts;
+    if (this.#live && gpu) return gpu.device;
+    throw new OptimError("device needs a GPU; this optimizer runs on the CPU", "UNSUPPORTED");
+  }
+
+  /** Where a tensor's gradient stands, for the caller's own kernels to write. @throws `UNKNOWN_PARAM`, `UNSUPPORTED` on the CPU. */
+  gradBuffer(name: Name): BufferSlice {
+    return this.#live.gradBuffer(name);
+  }
+
+  /** Where a tensor's parameters stand, for the caller's own kernels to read. @throws `UNKNOWN_PARAM`, `UNSUPPORTED` on the CPU. */
+  paramBuffer(name: Name): BufferSlice {
+    return this.#live.paramBuffer(name);
+  }
+
+  /** What it runs on, and how large it is. */
+  info(): Info {
+    const { kind, gpu, names, parameters } = this.#parts;
+    const slots = this.#live.slotNames;
+    const sizes = { tensors: names.length, parameters, slots };
+    if (!gpu) return { kind, backend: "cpu", adapter: "CPU", vendor: "", software: true, ...sizes };
+    const { vendor, architecture, device, description } = gpu.device.adapterInfo;
+    const adapter = description || [vendor, architecture, device].filter(Boolean).join(" ") || "unnamed adapter";
+    const software = gpu.software || /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${adapter} ${architecture}`);
+    return { kind, backend: "webgpu", adapter, vendor, software, ...sizes };
+  }
+
+  /** Gives parameters and slots back. Safe to call twice. */
+  free(): void {
+    this.#raw?.free();
+    this.#raw = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.free();
+  }
+}

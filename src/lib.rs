@@ -1,0 +1,38 @@
+//! Correct, fused optimizer steps on WebGPU, for the browser and for native Rust.
+//!
+//! ```no_run
+//! use webgpu_optim::{AdamW, Gpu, Trainer};
+//!
+//! # async fn example() -> Result<(), webgpu_optim::Error> {
+//! let gpu = Gpu::new().await?;
+//! let mut trainer = Trainer::new(&gpu, AdamW::default(), &[("w", &[1.0, 2.0, 3.0]), ("b", &[0.5])])?;
+//! trainer.step(&[("w", &[0.1, 0.2, 0.3]), ("b", &[0.4])])?; // enqueues and returns
+//! let params = trainer.params().await?;
+//! assert!(params["b"][0] < 0.5);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Rooms, and which way the arrows point:
+//!
+//! - [`optim`]: the update rules and schedules, mathematics only, with the CPU reference [`HostTrainer`].
+//! - [`gpu`]: the only room that knows wgpu: device, arena, kernels, [`Trainer`].
+//! - `js`: the only room that knows JavaScript: converts and forwards.
+//! - [`error`]: the one [`Error`].
+//!
+//! `js -> gpu -> optim -> error`, never the other way. A caller's array can be followed through
+//! [`Trainer::step`]: check the lengths, write the gradients, count the step, write the scalars, dispatch.
+
+pub mod error;
+#[cfg(feature = "gpu")]
+pub mod gpu;
+#[cfg(all(feature = "js", target_arch = "wasm32"))]
+mod js;
+pub mod optim;
+
+pub use error::Error;
+#[cfg(feature = "gpu")]
+pub use gpu::{Gpu, Trainer};
+pub use optim::{
+    Adagrad, Adam, AdamW, AnyRule, Group, Groups, HostTrainer, Lamb, REGISTRY, ReduceOnPlateau, RmsProp, Schedule, Sgd,
+};

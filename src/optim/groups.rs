@@ -1,0 +1,76 @@
+//! Parameter groups: which options hold for which tensors.
+
+use super::{AnyRule, Schedule};
+use crate::error::Error;
+
+/// Options that hold for some tensors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// The rule with its options.
+    pub rule: AnyRule,
+    /// Where the learning rate comes from, when not from the options.
+    pub schedule: Option<Schedule>,
+    /// Names of the tensors; empty for the group that takes all others.
+    pub names: Vec<String>,
+}
+
+impl Group {
+    /// Refuses options of a rule other than `class`, and options or a schedule out of range.
+    pub(super) fn check(&self, class: &str) -> Result<(), Error> {
+        let own = self.rule.entry().class;
+        if own != class {
+            return Err(Error::invalid(format!("{class} cannot take options of {own}")));
+        }
+        let checked = self.rule.check().and_then(|()| self.schedule.as_ref().map_or(Ok(()), Schedule::check));
+        checked.map_err(|error| Error::invalid(format!("{class}: {error}")))
+    }
+
+    /// The learning rate at a 0-based step.
+    pub fn lr(&self, step: u64) -> f64 {
+        self.schedule.as_ref().map_or(self.rule.lr(), |schedule| schedule.at(step))
+    }
+}
+
+/// A rule and its groups. The first group takes every tensor that no other names.
+///
+/// ```
+/// use webgpu_optim::{AdamW, Groups, HostTrainer};
+/// let groups = Groups::new(AdamW::default()).group(&["b"], AdamW { weight_decay: 0.0, ..AdamW::default() });
+/// let trainer = HostTrainer::new(groups, &[("w", &[1.0, 2.0]), ("b", &[0.0])])?;
+/// # Ok::<(), webgpu_optim::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Groups(pub(crate) Vec<Group>);
+
+impl Groups {
+    /// All tensors in one group.
+    pub fn new(rule: impl Into<AnyRule>) -> Self {
+        Self(vec![Group { rule: rule.into(), schedule: None, names: Vec::new() }])
+    }
+
+    /// Adds a group for the tensors in `names`; where two groups name one tensor, the first holds.
+    pub fn group(mut self, names: &[&str], rule: impl Into<AnyRule>) -> Self {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        self.0.push(Group { rule: rule.into(), schedule: None, names });
+        self
+    }
+
+    /// Lets the learning rate of the group added last follow `schedule`.
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        if let Some(group) = self.0.last_mut() {
+            group.schedule = Some(schedule);
+        }
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let class = self.0[0].rule.entry().class;
+        self.0.iter().try_for_each(|group| group.check(class))
+    }
+}
+
+impl<R: Into<AnyRule>> From<R> for Groups {
+    fn from(rule: R) -> Self {
+        Self::new(rule)
+    }
+}

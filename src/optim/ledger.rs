@@ -1,0 +1,205 @@
+//! The ledger of a training run: names, lengths, groups and step counters, on whatever device the values are.
+
+use super::rule::{MAX_SLOTS, Now, Pass, Used};
+use super::{Entry, Group, Groups};
+use crate::error::Error;
+use std::collections::HashMap;
+
+/// One tensor's page in the ledger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// Number of values.
+    pub length: usize,
+    /// Index of its group.
+    pub group: usize,
+    /// Steps it has taken itself: a step without its gradient does not count.
+    pub steps: u64,
+    /// Whether a step has written its slots.
+    pub seeded: bool,
+}
+
+/// Names, lengths, groups and counters of a run; counts steps and prepares the rows that kernels read.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    groups: Vec<Group>,
+    tensors: Vec<Tensor>,
+    by_name: HashMap<String, usize>,
+    steps: u64,
+    used: Used,
+}
+
+impl Ledger {
+    /// Opens a ledger for tensors given by name and length.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`] for an empty set, a repeated name, options out of range;
+    /// [`Error::UnknownParam`] for a group that names a tensor there is not.
+    pub fn new(groups: Groups, tensors: &[(&str, usize)]) -> Result<Self, Error> {
+        groups.check()?;
+        if tensors.is_empty() {
+            return Err(Error::invalid("the parameter set is empty"));
+        }
+        let mut ledger =
+            Self { groups: groups.0, tensors: Vec::new(), by_name: HashMap::new(), steps: 0, used: [false; MAX_SLOTS] };
+        for &(name, length) in tensors {
+            let group = ledger.groups.iter().position(|group| group.names.iter().any(|n| n == name)).unwrap_or(0);
+            if ledger.by_name.insert(name.to_owned(), ledger.tensors.len()).is_some() {
+                return Err(Error::invalid(format!("two parameters are called `{name}`")));
+            }
+            ledger.tensors.push(Tensor { name: name.to_owned(), length, group, steps: 0, seeded: false });
+        }
+        for name in ledger.groups.iter().flat_map(|group| &group.names) {
+            ledger.index(name)?;
+        }
+        ledger.used = ledger.needed();
+        Ok(ledger)
+    }
+
+    /// The rule's line in the registry.
+    pub fn entry(&self) -> &'static Entry {
+        self.groups[0].rule.entry()
+    }
+
+    /// The tensors, in the order they were given.
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+
+    /// The groups; the first is the one for all tensors that no other names.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// One group.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`] for a group there is not.
+    pub fn group(&self, index: usize) -> Result<&Group, Error> {
+        let count = self.groups.len();
+        self.groups
+            .get(index)
+            .ok_or_else(|| Error::invalid(format!("there is no group {index}; groups are 0 to {}", count - 1)))
+    }
+
+    /// Steps taken; schedules follow it.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Which slots exist.
+    pub fn used(&self) -> Used {
+        self.used
+    }
+
+    /// The dispatches of a step.
+    pub fn passes(&self) -> &'static [Pass] {
+        (self.entry().passes)(self.used)
+    }
+
+    /// Names and places of the slots that exist.
+    pub fn slots(&self) -> impl Iterator<Item = (usize, &'static str)> {
+        let used = self.used;
+        self.entry().slots.iter().copied().enumerate().filter(move |(slot, _)| used[*slot])
+    }
+
+    /// The place of a slot.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`] when the options have no such slot.
+    pub fn slot(&self, name: &str) -> Result<usize, Error> {
+        let place = self.slots().find(|(_, known)| *known == name).map(|(place, _)| place);
+        place.ok_or_else(|| Error::invalid(format!("{} with these options has no slot {name}", self.entry().class)))
+    }
+
+    /// The value that a slot of a tensor starts with.
+    pub fn initial(&self, tensor: usize, slot: usize) -> f32 {
+        self.groups[self.tensors[tensor].group].rule.initial(slot)
+    }
+
+    /// The place of a tensor.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParam`].
+    pub fn index(&self, name: &str) -> Result<usize, Error> {
+        self.by_name.get(name).copied().ok_or_else(|| {
+            let mut known: Vec<&str> = self.tensors.iter().take(8).map(|tensor| tensor.name.as_str()).collect();
+            if self.tensors.len() > known.len() {
+                known.push("...");
+            }
+            Error::UnknownParam { name: name.to_owned(), known: known.join(", ") }
+        })
+    }
+
+    /// The place of a tensor, once an array meant for it has the right number of values.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParam`], [`Error::LengthMismatch`].
+    pub fn fit(&self, what: &'static str, name: &str, got: usize) -> Result<usize, Error> {
+        let index = self.index(name)?;
+        let expected = self.tensors[index].length;
+        if got == expected {
+            return Ok(index);
+        }
+        Err(Error::LengthMismatch { what, name: name.to_owned(), got, expected })
+    }
+
+    /// The places of all tensors in `grads`, once every length fits.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParam`], [`Error::LengthMismatch`]; [`Error::InvalidConfig`] for a name given twice.
+    pub fn fit_all(&self, grads: &[(&str, &[f32])]) -> Result<Vec<usize>, Error> {
+        let mut present = Vec::with_capacity(grads.len());
+        let mut seen = vec![false; self.tensors.len()];
+        for (name, values) in grads {
+            let index = self.fit("grads", name, values.len())?;
+            if std::mem::replace(&mut seen[index], true) {
+                return Err(Error::invalid(format!("grads holds `{name}` twice")));
+            }
+            present.push(index);
+        }
+        Ok(present)
+    }
+
+    /// Replaces a group's options and schedule. Slots and counters stay; slots that become needed are added.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`] for options out of range, of another rule, or a group there is not.
+    pub fn set(&mut self, index: usize, group: Group) -> Result<(), Error> {
+        group.check(self.entry().class)?;
+        let names = self.group(index)?.names.clone();
+        self.groups[index] = Group { names, ..group };
+        let needed = self.needed();
+        self.used = std::array::from_fn(|slot| self.used[slot] || needed[slot]);
+        Ok(())
+    }
+
+    /// Replaces a group's learning rate, and with it any schedule.
+    ///
+    /// # Errors
+    /// As [`Ledger::set`].
+    pub fn set_lr(&mut self, index: usize, lr: f64) -> Result<(), Error> {
+        let mut group = Group { schedule: None, ..self.group(index)?.clone() };
+        *group.rule.lr_mut() = lr;
+        self.set(index, group)
+    }
+
+    fn needed(&self) -> Used {
+        std::array::from_fn(|slot| self.groups.iter().any(|group| group.rule.used()[slot]))
+    }
+
+    /// Counts one step of the tensors in `present` (all when `None`), handing each with its group and [`Now`] to `act`.
+    pub fn advance(&mut self, present: Option<&[usize]>, mut act: impl FnMut(usize, &Group, &Now)) {
+        let lrs: Vec<f64> = self.groups.iter().map(|group| group.lr(self.steps)).collect();
+        let all = 0..if present.is_none() { self.tensors.len() } else { 0 };
+        for index in present.unwrap_or_default().iter().copied().chain(all) {
+            let tensor = &mut self.tensors[index];
+            let group = &self.groups[tensor.group];
+            tensor.steps += 1;
+            act(index, group, &Now { lr: lrs[tensor.group], t: tensor.steps, seeded: tensor.seeded });
+            tensor.seeded |= group.rule.used()[0];
+        }
+        self.steps += 1;
+    }
+}

@@ -1,0 +1,155 @@
+//! What an update rule is: its options, the row of scalars that its kernel reads, and its CPU reference.
+
+use crate::error::Error;
+
+/// The most slots a rule may have.
+pub const MAX_SLOTS: usize = 3;
+
+/// What a rule is told about one tensor when it fills that tensor's row.
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    /// The learning rate in force, after any schedule.
+    pub lr: f64,
+    /// The tensor's own step, 1 at its first.
+    pub t: u64,
+    /// Whether an earlier step has written the slots.
+    pub seeded: bool,
+}
+
+/// What a kernel may bind; the number is the same in every shader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binding {
+    /// One row of scalars a tensor.
+    Hypers,
+    /// The pieces of up to 1,024 values, one a workgroup.
+    Tiles,
+    /// The parameters of an arena window.
+    Params,
+    /// The gradients of an arena window.
+    Grads,
+    /// One slot of an arena window, by its place in [`Rule::SLOTS`].
+    Slot(usize),
+    /// Sums over tiles, on their way to a norm.
+    Partials,
+    /// One factor a tensor.
+    Trust,
+    /// First tile and number of tiles of each tensor.
+    Spans,
+}
+
+impl Binding {
+    /// The `@binding` number.
+    pub fn number(self) -> u32 {
+        match self {
+            Self::Hypers => 0,
+            Self::Tiles => 1,
+            Self::Params => 2,
+            Self::Grads => 3,
+            Self::Slot(slot) => 4 + slot as u32,
+            Self::Partials => 7,
+            Self::Trust => 8,
+            Self::Spans => 9,
+        }
+    }
+
+    /// Whether the kernels only read it.
+    pub fn read_only(self) -> bool {
+        matches!(self, Self::Hypers | Self::Tiles | Self::Grads | Self::Spans)
+    }
+}
+
+/// What one workgroup of a pass works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// A tile.
+    Tiles,
+    /// A whole tensor.
+    Tensors,
+}
+
+/// One dispatch of a step.
+#[derive(Debug, Clone, Copy)]
+pub struct Pass {
+    /// The entry point in the rule's shader.
+    pub entry: &'static str,
+    /// What a workgroup works on.
+    pub over: Over,
+    /// Exactly the globals that the entry point uses.
+    pub uses: &'static [Binding],
+}
+
+/// Which of a rule's slots exist, by their place in [`Rule::SLOTS`].
+pub type Used = [bool; MAX_SLOTS];
+
+/// The slots of one tensor, by their place in [`Rule::SLOTS`]; empty where a slot is not used.
+pub type Slots<'a> = [&'a mut [f32]; MAX_SLOTS];
+
+/// A struct of scalars that a shader declares under the same name with the same members.
+pub trait Row: bytemuck::Pod {
+    /// Name and offset in bytes of each member; a test compares them with the shader.
+    const FIELDS: &'static [(&'static str, usize)];
+}
+
+/// Declares a [`Row`] of 4-byte members.
+macro_rules! row {
+    ($(#[$meta:meta])* pub struct $Name:ident { $($field:ident: $Type:ty,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+        #[repr(C)]
+        pub struct $Name { $($field: $Type,)+ }
+
+        impl $crate::optim::rule::Row for $Name {
+            const FIELDS: &'static [(&'static str, usize)] =
+                &[$((stringify!($field), std::mem::offset_of!($Name, $field)),)+];
+        }
+    };
+}
+pub(crate) use row;
+
+/// An update rule. The implementing type holds the options; its default is the framework's.
+pub trait Rule: Clone + Default + PartialEq {
+    /// The name in lower case, also the stem of its files.
+    const KIND: &'static str;
+    /// The name of the JavaScript class.
+    const CLASS: &'static str;
+    /// Every slot the rule may use, by PyTorch's names.
+    const SLOTS: &'static [&'static str];
+    /// The row that the kernel reads, scalars prepared in f64 and rounded once.
+    type Hyper: Row;
+
+    /// Refuses options out of range, naming the option and its value.
+    fn check(&self) -> Result<(), Error>;
+
+    /// The learning rate in the options.
+    fn lr(&self) -> f64;
+
+    /// The learning rate in the options, to be replaced.
+    fn lr_mut(&mut self) -> &mut f64;
+
+    /// Which slots these options need.
+    fn used(&self) -> Used;
+
+    /// The value that a slot starts with.
+    fn initial(&self, _slot: usize) -> f32 {
+        0.0
+    }
+
+    /// The dispatches of a step when the slots in `used` exist.
+    fn passes(used: Used) -> &'static [Pass];
+
+    /// The row for one tensor at one step.
+    fn hyper(&self, now: &Now) -> Self::Hyper;
+
+    /// The CPU reference: one step of one tensor, all slices of one length.
+    fn step(hyper: &Self::Hyper, params: &mut [f32], grads: &[f32], slots: Slots<'_>);
+}
+
+/// `1 - beta^t` without cancellation.
+pub(crate) fn bias_correction(beta: f64, t: u64) -> f64 {
+    -(t as f64 * beta.ln()).exp_m1()
+}
+
+/// -1 when maximizing, 1 when minimizing: what the gradient is multiplied by.
+pub(crate) fn sign(maximize: bool) -> f32 {
+    if maximize { -1.0 } else { 1.0 }
+}

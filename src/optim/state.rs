@@ -1,0 +1,111 @@
+//! Training on the CPU: the reference that judges the kernels, and the fallback where there is no WebGPU.
+
+use super::rule::MAX_SLOTS;
+use super::{Group, Groups, Ledger};
+use crate::error::Error;
+
+#[derive(Debug, Clone)]
+struct Values {
+    params: Vec<f32>,
+    slots: [Vec<f32>; MAX_SLOTS],
+}
+
+/// Parameters and slots in main memory, stepped by the CPU reference.
+///
+/// ```
+/// use webgpu_optim::{AdamW, HostTrainer};
+/// let mut trainer = HostTrainer::new(AdamW::default(), &[("w", &[1.0, 2.0, 3.0]), ("b", &[0.5])])?;
+/// trainer.step(&[("w", &[0.1, 0.2, 0.3]), ("b", &[0.4])])?;
+/// assert!(trainer.params("b")?[0] < 0.5);
+/// assert_eq!(trainer.slot("b", "exp_avg")?.len(), 1);
+/// # Ok::<(), webgpu_optim::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct HostTrainer {
+    ledger: Ledger,
+    values: Vec<Values>,
+}
+
+impl HostTrainer {
+    /// Takes a rule (or [`Groups`]) and copies the initial parameters.
+    ///
+    /// # Errors
+    /// As [`Ledger::new`].
+    pub fn new(rule: impl Into<Groups>, params: &[(&str, &[f32])]) -> Result<Self, Error> {
+        let lengths: Vec<_> = params.iter().map(|(name, values)| (*name, values.len())).collect();
+        let ledger = Ledger::new(rule.into(), &lengths)?;
+        let values =
+            params.iter().map(|(_, params)| Values { params: params.to_vec(), slots: Default::default() }).collect();
+        let mut trainer = Self { ledger, values };
+        trainer.add_slots();
+        Ok(trainer)
+    }
+
+    fn add_slots(&mut self) {
+        for (tensor, values) in self.values.iter_mut().enumerate() {
+            for (slot, _) in self.ledger.slots() {
+                values.slots[slot].resize(values.params.len(), self.ledger.initial(tensor, slot));
+            }
+        }
+    }
+
+    /// One step. `grads` holds one value a parameter; tensors without a gradient stay untouched.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParam`], [`Error::LengthMismatch`], and [`Error::InvalidConfig`] for a name given twice; nothing
+    /// has changed then.
+    pub fn step(&mut self, grads: &[(&str, &[f32])]) -> Result<(), Error> {
+        let present = self.ledger.fit_all(grads)?;
+        let mut grads = grads.iter();
+        let values = &mut self.values;
+        self.ledger.advance(Some(&present), |index, group, now| {
+            let Values { params, slots } = &mut values[index];
+            let slots = slots.each_mut().map(|slot| slot.as_mut_slice());
+            if let Some((_, grads)) = grads.next() {
+                group.rule.step(now, params, grads, slots);
+            }
+        });
+        Ok(())
+    }
+
+    /// Replaces the options of a group from the next step on; see [`Ledger::set`].
+    ///
+    /// # Errors
+    /// As [`Ledger::set`].
+    pub fn set(&mut self, index: usize, group: Group) -> Result<(), Error> {
+        self.ledger.set(index, group)?;
+        self.add_slots();
+        Ok(())
+    }
+
+    /// Replaces a group's learning rate, and with it any schedule.
+    ///
+    /// # Errors
+    /// As [`Ledger::set`].
+    pub fn set_lr(&mut self, index: usize, lr: f64) -> Result<(), Error> {
+        self.ledger.set_lr(index, lr)
+    }
+
+    /// The parameters of a tensor.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParam`].
+    pub fn params(&self, name: &str) -> Result<&[f32], Error> {
+        Ok(&self.values[self.ledger.index(name)?].params)
+    }
+
+    /// A slot of a tensor, by PyTorch's name for it.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParam`]; [`Error::InvalidConfig`] when these options have no such slot.
+    pub fn slot(&self, name: &str, slot: &str) -> Result<&[f32], Error> {
+        let index = self.ledger.index(name)?;
+        let place = self.ledger.slot(slot)?;
+        Ok(&self.values[index].slots[place])
+    }
+
+    /// Names, groups and counters.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+}

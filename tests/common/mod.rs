@@ -1,0 +1,180 @@
+//! What several judges share: golden cases, drift, random values, the report.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(missing_docs, reason = "not public")]
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use webgpu_optim::{AnyRule, Group, Groups, HostTrainer, REGISTRY, Schedule};
+
+pub type Tensors = BTreeMap<String, Vec<f32>>;
+
+pub struct Inputs {
+    pub tensors: Vec<(String, usize)>,
+    pub params: Tensors,
+    pub grads: Vec<Tensors>,
+}
+
+pub struct Case {
+    pub kind: &'static str,
+    pub name: String,
+    pub groups: Groups,
+    pub params: Tensors,
+    pub missing: BTreeMap<String, Vec<u64>>,
+    pub set: Vec<(u64, AnyRule)>,
+    pub checkpoints: Vec<(u64, Value)>,
+}
+
+fn golden(stem: &str) -> Value {
+    let text = match stem {
+        "inputs" => include_str!("../golden/inputs.json"),
+        "sgd" => include_str!("../golden/sgd.json"),
+        "adam" => include_str!("../golden/adam.json"),
+        "adamw" => include_str!("../golden/adamw.json"),
+        "rmsprop" => include_str!("../golden/rmsprop.json"),
+        "adagrad" => include_str!("../golden/adagrad.json"),
+        "lamb" => include_str!("../golden/lamb.json"),
+        other => panic!("no golden file for {other}: record one with tests/golden/make.py"),
+    };
+    serde_json::from_str(text).unwrap()
+}
+
+fn tensors(value: &Value) -> Tensors {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+pub fn inputs() -> Inputs {
+    let value = golden("inputs");
+    Inputs {
+        tensors: serde_json::from_value(value["tensors"].clone()).unwrap(),
+        params: tensors(&value["params"]),
+        grads: value["grads"].as_array().unwrap().iter().map(tensors).collect(),
+    }
+}
+
+fn rule(kind: &str, config: &Value) -> AnyRule {
+    AnyRule::decode(kind, config.clone()).unwrap()
+}
+
+fn groups(kind: &str, case: &Value) -> Groups {
+    let schedule = case.get("schedule").map(|value| serde_json::from_value::<Schedule>(value.clone()).unwrap());
+    let with = |groups: Groups| schedule.iter().cloned().fold(groups, Groups::schedule);
+    let mut groups = with(Groups::new(rule(kind, &case["config"])));
+    for group in case.get("groups").and_then(Value::as_array).into_iter().flatten() {
+        let names: Vec<&str> = group["tensors"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        groups = with(groups.group(&names, rule(kind, &group["config"])));
+    }
+    groups
+}
+
+/// Every recorded trajectory of a rule.
+pub fn cases(kind: &'static str) -> Vec<Case> {
+    let inputs = inputs();
+    let one = |case: &Value| {
+        let mut params = inputs.params.clone();
+        params.extend(case.get("params").map(tensors).unwrap_or_default());
+        let steps = |value: &Value| serde_json::from_value(value.clone()).unwrap();
+        let set = case.get("set").and_then(Value::as_array).into_iter().flatten();
+        let checkpoints = case["checkpoints"].as_object().unwrap();
+        let mut checkpoints: Vec<_> =
+            checkpoints.iter().map(|(step, value)| (step.parse().unwrap(), value.clone())).collect();
+        checkpoints.sort_by_key(|(step, _)| *step);
+        Case {
+            kind,
+            name: case["name"].as_str().unwrap().to_owned(),
+            groups: groups(kind, case),
+            params,
+            missing: case.get("missing").map(steps).unwrap_or_default(),
+            set: set.map(|change| (change["step"].as_u64().unwrap(), rule(kind, &change["config"]))).collect(),
+            checkpoints,
+        }
+    };
+    golden(kind)["cases"].as_array().unwrap().iter().map(one).collect()
+}
+
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    REGISTRY.iter().map(|entry| entry.kind)
+}
+
+/// Borrowed as the trainers take them.
+pub fn borrow(tensors: &Tensors) -> Vec<(&str, &[f32])> {
+    tensors.iter().map(|(name, values)| (name.as_str(), values.as_slice())).collect()
+}
+
+/// The largest difference as a fraction of the largest value there should be; infinite where NaN or where 0 was missed.
+pub fn drift(got: &[f32], want: &[f64]) -> f64 {
+    assert_eq!(got.len(), want.len());
+    let scale = want.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
+    got.iter().zip(want).fold(0.0, |worst: f64, (got, want)| {
+        let off = (f64::from(*got) - want).abs();
+        if off == 0.0 {
+            return worst;
+        }
+        let relative = off / scale;
+        if relative.is_nan() { f64::INFINITY } else { worst.max(relative) }
+    })
+}
+
+pub fn drift32(got: &[f32], want: &[f32]) -> f64 {
+    drift(got, &want.iter().copied().map(f64::from).collect::<Vec<_>>())
+}
+
+/// The first five values that differ, for a message.
+pub fn mismatches(got: &[f32], want: &[f64]) -> String {
+    let differ = got.iter().zip(want).enumerate().filter(|(_, (got, want))| f64::from(**got) != **want);
+    let lines: Vec<_> = differ.take(5).map(|(i, (got, want))| format!("[{i}] got {got}, want {want}")).collect();
+    lines.join("; ")
+}
+
+/// Values in (-1, 1), the same for the same seed, exactly representable.
+pub fn noise(seed: u64, length: usize) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((state >> 40) as f32 / (1u64 << 23) as f32) - 1.0
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// Applies what a case changes before a 1-based step.
+pub fn change(case: &Case, step: u64, mut set: impl FnMut(usize, Group)) {
+    for (_, rule) in case.set.iter().filter(|(at, _)| *at == step) {
+        set(0, Group { rule: rule.clone(), schedule: None, names: Vec::new() });
+    }
+}
+
+/// The gradients of a case at a 1-based step.
+pub fn grads_at<'a>(case: &Case, grads: &'a Tensors, step: u64) -> Vec<(&'a str, &'a [f32])> {
+    let missing = |name: &str| case.missing.get(name).is_some_and(|steps| steps.contains(&step));
+    borrow(grads).into_iter().filter(|(name, _)| !missing(name)).collect()
+}
+
+pub fn host(case: &Case) -> HostTrainer {
+    HostTrainer::new(case.groups.clone(), &borrow(&case.params)).unwrap()
+}
+
+/// Adds a line to the report that the test command prints at its end.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn report(judge: &str, device: &str, rule: &str, cases: usize, after: u64, drift: f64) {
+    use std::io::Write;
+    println!("{judge}: {rule} on {device}: {cases} cases, largest drift {drift:.1e} after {after} steps");
+    if let Some(path) = std::env::var_os("WEBGPU_OPTIM_REPORT") {
+        let line = serde_json::json!({ "judge": judge, "device": device, "rule": rule, "cases": cases, "after": after, "drift": drift });
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        writeln!(file, "{line}").unwrap();
+    }
+}
+
+/// Every adapter of this machine. Too few are a failure: a parity test without a device would prove nothing.
+#[cfg(all(not(target_arch = "wasm32"), feature = "gpu"))]
+pub fn gpus() -> Vec<webgpu_optim::Gpu> {
+    let gpus = pollster::block_on(webgpu_optim::Gpu::all()).unwrap();
+    let required = std::env::var("WEBGPU_OPTIM_REQUIRE_GPU").map_or(1, |number| number.parse().unwrap());
+    let names: Vec<_> = gpus.iter().map(|gpu| gpu.info().name.as_str()).collect();
+    assert!(
+        gpus.len() >= required,
+        "{required} adapters are required, found {names:?}; Mesa's lavapipe is one without a GPU"
+    );
+    gpus
+}

@@ -1,0 +1,95 @@
+//! PyTorch and optax judge the CPU reference.
+
+mod common;
+
+use common::{Case, cases, change, drift, grads_at, host, inputs, kinds, mismatches, report};
+use serde_json::Value;
+
+/// Rounding of f32 arithmetic; errors of 300 steps add up.
+fn bound(step: u64) -> f64 {
+    if step <= 10 { 2e-6 } else { 2e-5 }
+}
+
+fn floats(value: &Value) -> Vec<f64> {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+/// Drift of parameters and of every slot at a checkpoint.
+fn compare(case: &Case, step: u64, want: &Value, trainer: &webgpu_optim::HostTrainer) -> f64 {
+    let mut worst = 0.0f64;
+    let mut one = |what: &str, name: &str, got: &[f32], want: Vec<f64>| {
+        let drift = drift(got, &want);
+        assert!(
+            drift <= bound(step),
+            "{} {}: {what} of {name} is off by {drift:e} at step {step}: {}",
+            case.kind,
+            case.name,
+            mismatches(got, &want)
+        );
+        worst = worst.max(drift);
+    };
+    for (name, values) in want["params"].as_object().unwrap() {
+        one("params", name, trainer.params(name).unwrap(), floats(values));
+    }
+    for (name, slots) in want["slots"].as_object().unwrap() {
+        for (slot, values) in slots.as_object().unwrap() {
+            one(slot, name, trainer.slot(name, slot).unwrap(), floats(values));
+        }
+    }
+    worst
+}
+
+fn drift_of(case: &Case, grads: &[common::Tensors]) -> [f64; 2] {
+    let mut trainer = host(case);
+    let mut worst = [0.0f64; 2];
+    for step in 1..=case.checkpoints.last().unwrap().0 {
+        change(case, step, |index, group| trainer.set(index, group).unwrap());
+        trainer.step(&grads_at(case, &grads[step as usize - 1], step)).unwrap();
+        if let Some((_, want)) = case.checkpoints.iter().find(|(at, _)| *at == step) {
+            let place = usize::from(step > 10);
+            worst[place] = worst[place].max(compare(case, step, want, &trainer));
+        }
+    }
+    worst
+}
+
+#[test]
+fn the_cpu_reference_follows_the_recorded_trajectories() {
+    let inputs = inputs();
+    for kind in kinds() {
+        let cases = cases(kind);
+        assert!(cases.len() >= 8, "{kind} has {} goldens", cases.len());
+        let drifts: Vec<_> = cases.iter().map(|case| drift_of(case, &inputs.grads)).collect();
+        for (place, after) in [(0, 10), (1, 300)] {
+            let worst = drifts.iter().fold(0.0, |worst: f64, drift| worst.max(drift[place]));
+            report("golden", "cpu", kind, cases.len(), after, worst);
+        }
+    }
+}
+
+#[test]
+fn every_recorded_slot_exists_and_no_other() {
+    for kind in kinds() {
+        for case in cases(kind) {
+            let trainer = host(&case);
+            let recorded = case.checkpoints[0].1["slots"].as_object().unwrap();
+            let recorded: std::collections::BTreeSet<_> =
+                recorded.values().flat_map(|slots| slots.as_object().unwrap().keys().map(String::as_str)).collect();
+            let mine = trainer.ledger().slots().map(|(_, slot)| slot).collect();
+            assert_eq!(recorded, mine, "{kind} {}", case.name);
+        }
+    }
+}
+
+#[test]
+fn the_comparison_can_fail() {
+    for kind in kinds() {
+        let case = &cases(kind)[0];
+        let mut wrong = inputs().grads;
+        for tensors in &mut wrong {
+            tensors.values_mut().flatten().for_each(|value| *value *= 1.01);
+        }
+        let noticed = std::panic::catch_unwind(|| drift_of(case, &wrong));
+        assert!(noticed.is_err(), "{kind}: gradients 1 % off went unnoticed");
+    }
+}

@@ -1,0 +1,179 @@
+//! Every shader is valid, agrees with its Rust side, and has its Metal text beside it.
+
+use naga::valid::{Capabilities, GlobalUse, ModuleInfo, ValidationFlags, Validator};
+use naga::{Module, TypeInner};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use webgpu_optim::REGISTRY;
+use webgpu_optim::optim::Entry;
+use webgpu_optim::optim::rule::{Binding, MAX_SLOTS, Pass, Used};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn parse(entry: &Entry) -> (Module, ModuleInfo) {
+    let module = naga::front::wgsl::parse_str(entry.shader)
+        .unwrap_or_else(|error| panic!("{}.wgsl: {}", entry.kind, error.emit_to_string(entry.shader)));
+    let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+        .validate(&module)
+        .unwrap_or_else(|error| panic!("{}.wgsl: {}", entry.kind, error.emit_to_string(entry.shader)));
+    (module, info)
+}
+
+/// Members of a struct by name and offset, and its size.
+fn layout(module: &Module, name: &str) -> (Vec<(String, usize)>, usize) {
+    let mut found = module.types.iter().filter(|(_, it)| it.name.as_deref() == Some(name));
+    let (_, it) = found.next().unwrap_or_else(|| panic!("no struct {name}"));
+    let TypeInner::Struct { members, span } = &it.inner else { panic!("{name} is no struct") };
+    (members.iter().map(|it| (it.name.clone().unwrap(), it.offset as usize)).collect(), *span as usize)
+}
+
+/// Every set of slots that could exist, and the passes for each.
+fn passes(entry: &Entry) -> Vec<(Used, &'static Pass)> {
+    let sets = (0..1 << MAX_SLOTS).map(|bits: usize| -> Used { std::array::from_fn(|slot| bits >> slot & 1 == 1) });
+    sets.flat_map(|used| (entry.passes)(used).iter().map(move |pass| (used, pass))).collect()
+}
+
+#[test]
+fn every_row_matches_its_shader() {
+    for entry in REGISTRY {
+        let (module, _) = parse(entry);
+        let (members, size) = layout(&module, "Hyper");
+        let mine: Vec<_> = entry.hyper_fields.iter().map(|(name, offset)| ((*name).to_owned(), *offset)).collect();
+        assert_eq!(members, mine, "{}", entry.kind);
+        assert_eq!(size, entry.hyper_size, "{}", entry.kind);
+    }
+}
+
+#[test]
+#[cfg(feature = "gpu")]
+fn the_tables_match_their_shaders() {
+    use std::mem::offset_of;
+    use webgpu_optim::gpu::{Span, TILE, Tile};
+    let lamb = REGISTRY.iter().find(|entry| entry.kind == "lamb").unwrap();
+    let (module, _) = parse(lamb);
+    let owned =
+        |fields: &[(&str, usize)]| fields.iter().map(|(name, at)| ((*name).to_owned(), *at)).collect::<Vec<_>>();
+    let tile = [
+        ("segment", offset_of!(Tile, segment)),
+        ("first", offset_of!(Tile, first)),
+        ("length", offset_of!(Tile, length)),
+        ("number", offset_of!(Tile, number)),
+    ];
+    assert_eq!(layout(&module, "Tile"), (owned(&tile), size_of::<Tile>()));
+    let span = [("first", offset_of!(Span, first)), ("length", offset_of!(Span, length))];
+    assert_eq!(layout(&module, "Span"), (owned(&span), size_of::<Span>()));
+    assert!(module.entry_points.iter().all(|it| it.workgroup_size[0] as usize * 4 == TILE));
+}
+
+#[test]
+fn every_pass_declares_exactly_what_its_entry_point_uses() {
+    for entry in REGISTRY {
+        let (module, info) = parse(entry);
+        let mut reached = BTreeMap::new();
+        for (_, pass) in passes(entry) {
+            let place = module.entry_points.iter().position(|it| it.name == pass.entry);
+            let place = place.unwrap_or_else(|| panic!("{}.wgsl has no {}", entry.kind, pass.entry));
+            reached.insert(pass.entry, ());
+            let uses = info.get_entry_point(place);
+            let mut numbers: Vec<u32> = pass.uses.iter().map(|binding| binding.number()).collect();
+            numbers.sort_unstable();
+            let mut used = Vec::new();
+            for (handle, global) in module.global_variables.iter() {
+                let Some(binding) = &global.binding else { continue };
+                if uses[handle].is_empty() {
+                    continue;
+                }
+                used.push(binding.binding);
+                let read_only = pass.uses.iter().find(|it| it.number() == binding.binding).map(|it| it.read_only());
+                let writes = uses[handle].contains(GlobalUse::WRITE);
+                assert!(!(writes && read_only == Some(true)), "{}.{} writes what is read-only", entry.kind, pass.entry);
+            }
+            used.sort_unstable();
+            assert_eq!(numbers, used, "{}.{}", entry.kind, pass.entry);
+            assert!(used.len() <= 8, "{}.{}: WebGPU grants 8 storage buffers", entry.kind, pass.entry);
+        }
+        assert_eq!(reached.len(), module.entry_points.len(), "{}.wgsl has an entry point no pass uses", entry.kind);
+    }
+}
+
+#[test]
+fn a_pass_binds_only_slots_that_exist() {
+    for entry in REGISTRY {
+        let always = (entry.default)().used();
+        for (used, pass) in passes(entry).into_iter().filter(|(used, _)| (0..MAX_SLOTS).all(|i| !always[i] || used[i]))
+        {
+            for binding in pass.uses {
+                if let Binding::Slot(slot) = binding {
+                    assert!(used[*slot], "{}.{} binds slot {slot} of {used:?}", entry.kind, pass.entry);
+                }
+            }
+        }
+    }
+}
+
+fn stems(folder: &Path, extension: &str) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|it| it == extension));
+    files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_shader_is_a_rule_and_every_rule_has_its_files() {
+    let mut kinds: Vec<_> = REGISTRY.iter().map(|entry| entry.kind.to_owned()).collect();
+    kinds.sort();
+    let mut shaders = stems(&root().join("shaders"), "wgsl");
+    shaders.sort();
+    assert_eq!(shaders, kinds);
+    let rust = stems(&root().join("src/optim"), "rs");
+    assert!(kinds.iter().all(|kind| rust.contains(kind)));
+    let golden = stems(&root().join("tests/golden"), "json");
+    assert!(kinds.iter().all(|kind| golden.contains(kind)), "a rule without a golden file: {golden:?}");
+}
+
+#[test]
+fn a_kernel_is_short_enough_to_read() {
+    for kind in stems(&root().join("shaders"), "wgsl") {
+        let text = std::fs::read_to_string(root().join(format!("shaders/{kind}.wgsl"))).unwrap();
+        assert!(text.lines().count() <= 100, "{kind}.wgsl");
+    }
+}
+
+fn metal(entry: &Entry) -> String {
+    let (module, info) = parse(entry);
+    let options = naga::back::msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
+    let pipeline = naga::back::msl::PipelineOptions::default();
+    naga::back::msl::write_string(&module, &info, &options, &pipeline).unwrap().0
+}
+
+#[test]
+fn the_metal_texts_are_derived_from_the_wgsl() {
+    for entry in REGISTRY {
+        let path = root().join(format!("shaders/msl/{}.metal", entry.kind));
+        let derived = metal(entry);
+        if std::env::var_os("WEBGPU_OPTIM_WRITE_MSL").is_some() {
+            std::fs::write(&path, &derived).unwrap();
+        }
+        let stored = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            stored == derived,
+            "shaders/msl/{}.metal is stale: run `WEBGPU_OPTIM_WRITE_MSL=1 cargo test --test shaders`",
+            entry.kind
+        );
+    }
+    assert_eq!(stems(&root().join("shaders/msl"), "metal").len(), REGISTRY.len());
+}
+
+#[test]
+#[cfg(target_os = "macos")]
+fn every_metal_text_compiles_to_a_library() {
+    use objc2_foundation::NSString;
+    use objc2_metal::{MTLCreateSystemDefaultDevice, MTLDevice};
+    let device = MTLCreateSystemDefaultDevice().expect("a Metal device");
+    for entry in REGISTRY {
+        let source = NSString::from_str(&metal(entry));
+        let library = device.newLibraryWithSource_options_error(&source, None);
+        assert!(library.is_ok(), "{}.metal: {:?}", entry.kind, library.err());
+    }
+}
