@@ -1,10 +1,11 @@
 // Builds the npm package into dist/: wasm, its binding, and the TypeScript facade.
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, statSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { isMain, must, targetDir } from "./run.mjs";
 import { setupBuild } from "./setup.mjs";
 
 const compiled = `${targetDir}/wasm32-unknown-unknown/release/webgpu_optim.wasm`;
+const bound = `${targetDir}/bindgen`;
 const packaged = "dist/wasm/webgpu_optim_bg.wasm";
 // What rustc emits for wasm32 today; every browser with WebGPU has all of it.
 const features = ["bulk-memory", "bulk-memory-opt", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
@@ -15,7 +16,7 @@ export async function build() {
   await must("cargo", ["build", "--release", "--target", "wasm32-unknown-unknown", "--lib", "--features", "js"]);
   if (!newer(packaged, compiled)) {
     mkdirSync("dist", { recursive: true });
-    await must("wasm-bindgen", ["--target", "web", "--out-dir", "dist/wasm", "--out-name", "webgpu_optim", compiled]);
+    await must("wasm-bindgen", ["--target", "web", "--remove-name-section", "--remove-producers-section", "--out-dir", "dist/wasm", "--out-name", "webgpu_optim", compiled]);
     await must("wasm-opt", ["-Oz", ...features.map((name) => `--enable-${name}`), packaged, "-o", packaged]);
   }
   await must("tsc", ["-p", "src/js"]);

@@ -1,7 +1,9 @@
 // Makes what is missing on a fresh machine available, and says plainly what it can't.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { chrome, chromedriver, lavapipe, vulkanLoader } from "./places.mjs";
 import { capture, isMain, must, toolsDir } from "./run.mjs";
+
+const toolsBuild = `${toolsDir}/build`;
 
 class Missing extends Error {
   constructor(what, command) {
@@ -47,7 +49,8 @@ async function cargoTool(crate, binary, version) {
   if (present && (!version || present === version)) return;
   const pinned = version ? ["--version", version] : [];
   // Their speed does not matter here, the time they take to build does.
-  await install(`${crate} ${version ?? ""} (some minutes)`, "cargo", ["install", crate, ...pinned, "--force", "--root", toolsDir, "--target-dir", `${toolsDir}/build`], {
+  const args = ["install", crate, ...pinned, "--force", "--root", toolsDir, "--target-dir", toolsBuild];
+  await install([crate, version].filter(Boolean).join(" "), "cargo", args, {
     CARGO_PROFILE_RELEASE_OPT_LEVEL: "1",
     CARGO_PROFILE_RELEASE_LTO: "off",
     CARGO_PROFILE_RELEASE_CODEGEN_UNITS: "16",
@@ -92,6 +95,7 @@ export async function setupTests() {
   await setupBuild();
   await rust(["aarch64-apple-darwin"], ["clippy", "rustfmt"]);
   await cargoTool("wasm-pack", "wasm-pack");
+  rmSync(toolsBuild, { recursive: true, force: true });
 }
 
 if (isMain(import.meta.url)) {
