@@ -15,9 +15,11 @@ const newer = (file, than) => existsSync(file) && statSync(file).mtimeMs > statS
 export async function build() {
   await must("cargo", ["build", "--release", "--target", "wasm32-unknown-unknown", "--lib", "--features", "js"]);
   if (!newer(packaged, compiled)) {
-    mkdirSync("dist", { recursive: true });
-    await must("wasm-bindgen", ["--target", "web", "--remove-name-section", "--remove-producers-section", "--out-dir", "dist/wasm", "--out-name", "webgpu_optim", compiled]);
-    await must("wasm-opt", ["-Oz", ...features.map((name) => `--enable-${name}`), packaged, "-o", packaged]);
+    const strip = ["--remove-name-section", "--remove-producers-section"];
+    await must("wasm-bindgen", ["--target", "web", ...strip, "--out-dir", bound, "--out-name", "webgpu_optim", compiled]);
+    cpSync(bound, "dist/wasm", { recursive: true, filter: (file) => !file.endsWith(".wasm") });
+    // Last, since a new file here says that the package is complete.
+    await must("wasm-opt", ["-Os", ...features.map((name) => `--enable-${name}`), `${bound}/webgpu_optim_bg.wasm`, "-o", packaged]);
   }
   await must("tsc", ["-p", "src/js"]);
 }
