@@ -85,7 +85,7 @@ export async function runStage({ before, steps, after }) {
   for (const [command, args, env] of steps()) {
     const { code, text } = await run(command, args, env);
     output += text;
-    if (code !== 0) failures.push(`${command} ${args.slice(0, 2).join(" ")} ended with code ${code}`);
+    if (code !== 0) failures.push(`code ${code} from ${[command, ...args].join(" ").slice(0, 120)}`);
   }
   if (!failures.length) {
     try {
