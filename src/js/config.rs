@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::optim::{AnyRule, Group, Groups, Schedule};
 use js_sys::{Array, Object, Reflect};
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde_wasm_bindgen::Deserializer;
 use wasm_bindgen::prelude::*;
 
@@ -12,29 +13,45 @@ fn sentence(error: serde_wasm_bindgen::Error) -> String {
     text.strip_prefix("Error: ").unwrap_or(&text).to_owned()
 }
 
-/// Options of a rule. Each field is tried alone first, so that the message can name it.
-pub(super) fn rule(kind: &str, options: &JsValue) -> Result<AnyRule, Error> {
-    let decode = |value: JsValue| AnyRule::decode(kind, Deserializer::from(value)).map_err(sentence);
-    let default = decode(Object::new().into()).map_err(Error::invalid)?;
-    for field in Object::entries(options.unchecked_ref()).iter() {
-        let single = Object::from_entries(&Array::of1(&field)).unwrap_or_default();
-        let name = Array::from(&field).get(0).as_string().unwrap_or_default();
-        decode(single.into())
-            .map_err(|why| Error::invalid(format!("{}: option {name}: {why}", default.entry().class)))?;
-    }
-    decode(options.clone()).map_err(Error::invalid)
+type Fields = Vec<(String, Deserializer)>;
+
+/// The fields of a plain object. serde-wasm-bindgen reads a struct by looking up the fields it knows; as a map, an
+/// unknown one is refused.
+fn fields(object: &JsValue) -> Result<Fields, Error> {
+    let object = object.dyn_ref::<Object>().ok_or_else(|| Error::invalid("options must be a plain object"))?;
+    let pair = |entry: JsValue| {
+        let entry = Array::from(&entry);
+        (entry.get(0).as_string().unwrap_or_default(), Deserializer::from(entry.get(1)))
+    };
+    Ok(Object::entries(object).iter().map(pair).collect())
 }
 
-fn schedule(value: JsValue) -> Result<Option<Schedule>, Error> {
+/// Options of a rule. Each field is tried alone first, so that the message can name it.
+pub(super) fn rule(kind: &str, options: &JsValue) -> Result<AnyRule, Error> {
+    let decode = |fields: Fields| AnyRule::decode(kind, MapDeserializer::new(fields.into_iter())).map_err(sentence);
+    let class = decode(Vec::new()).map_err(Error::invalid)?.entry().class;
+    for (name, value) in fields(options)? {
+        let single = vec![(name.clone(), value)];
+        decode(single).map_err(|why| Error::invalid(format!("{class}: option {name}: {why}")))?;
+    }
+    decode(fields(options)?).map_err(Error::invalid)
+}
+
+fn schedule(value: &JsValue) -> Result<Option<Schedule>, Error> {
     if value.is_undefined() {
         return Ok(None);
     }
-    let decoded = Schedule::deserialize(Deserializer::from(value));
-    decoded.map(Some).map_err(|error| Error::invalid(format!("schedule: {}", sentence(error))))
+    if let Ok(nested) = Reflect::get(value, &"sequential".into()).and_then(|it| Reflect::get(&it, &"schedules".into()))
+    {
+        Array::from(&nested).iter().try_for_each(|one| schedule(&one).map(drop))?;
+    }
+    let tagged = MapAccessDeserializer::new(MapDeserializer::new(fields(value)?.into_iter()));
+    let decoded = Schedule::deserialize(tagged);
+    decoded.map(Some).map_err(|error| Error::invalid(format!("lr schedule: {}", sentence(error))))
 }
 
 /// A group from its options and an optional schedule.
-pub(super) fn group(kind: &str, options: &JsValue, lr: JsValue, names: Vec<String>) -> Result<Group, Error> {
+pub(super) fn group(kind: &str, options: &JsValue, lr: &JsValue, names: Vec<String>) -> Result<Group, Error> {
     Ok(Group { rule: rule(kind, options)?, schedule: schedule(lr)?, names })
 }
 
@@ -43,7 +60,7 @@ pub(super) fn groups(kind: &str, list: &Array) -> Result<Groups, Error> {
     let get = |item: &JsValue, key: &str| Reflect::get(item, &key.into()).unwrap_or(JsValue::UNDEFINED);
     let one = |item: JsValue| {
         let names = Array::from(&get(&item, "names")).iter().filter_map(|name| name.as_string()).collect();
-        group(kind, &get(&item, "options"), get(&item, "schedule"), names)
+        group(kind, &get(&item, "options"), &get(&item, "schedule"), names)
     };
     let groups: Vec<Group> = list.iter().map(one).collect::<Result<_, _>>()?;
     if groups.is_empty() {

@@ -26,7 +26,8 @@ async function load(source?: InitSource): Promise<void> {
 }
 
 function isNode(): boolean {
-  return typeof process === "object" && typeof process.versions?.node === "string";
+  const { process } = globalThis as { process?: { versions?: { node?: string } } };
+  return process?.versions?.node !== undefined;
 }
 
 // Bundlers for the browser must not try to resolve what only Node has.

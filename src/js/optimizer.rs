@@ -262,7 +262,7 @@ impl RawOptimizer {
         #[wasm_bindgen(unchecked_param_type = "object")] options: JsValue,
         #[wasm_bindgen(unchecked_param_type = "object | undefined")] schedule: JsValue,
     ) -> Result<(), JsValue> {
-        let new = config::group(self.ledger().entry().kind, &options, schedule, Vec::new())?;
+        let new = config::group(self.ledger().entry().kind, &options, &schedule, Vec::new())?;
         match &mut self.0 {
             Engine::Host(trainer) => trainer.set(group, new)?,
             Engine::Gpu(trainer) => trainer.set(group, new)?,

@@ -9,15 +9,17 @@ mod ledger;
 mod moments;
 #[macro_use]
 mod registry;
+mod plateau;
 pub mod rule;
 mod schedule;
 mod state;
 
 pub use groups::{Group, Groups};
 pub use ledger::{Ledger, Tensor};
+pub use plateau::ReduceOnPlateau;
 pub use registry::Entry;
 pub use rule::Rule;
-pub use schedule::{ReduceOnPlateau, Schedule};
+pub use schedule::Schedule;
 pub use state::HostTrainer;
 
 registry! {

@@ -100,10 +100,12 @@ pub fn borrow(tensors: &Tensors) -> Vec<(&str, &[f32])> {
     tensors.iter().map(|(name, values)| (name.as_str(), values.as_slice())).collect()
 }
 
-/// The largest difference as a fraction of the largest value there should be; infinite where NaN or where 0 was missed.
-pub fn drift(got: &[f32], want: &[f64]) -> f64 {
+/// The largest difference as a fraction of `scale`; infinite where NaN, or where 0 was missed and `scale` is 0.
+///
+/// `scale` is the largest value the tensor has had in the run: a value on its way through zero has the rounding of
+/// where it came from.
+pub fn drift(got: &[f32], want: &[f64], scale: f64) -> f64 {
     assert_eq!(got.len(), want.len());
-    let scale = want.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
     got.iter().zip(want).fold(0.0, |worst: f64, (got, want)| {
         let off = (f64::from(*got) - want).abs();
         if off == 0.0 {
@@ -114,14 +116,38 @@ pub fn drift(got: &[f32], want: &[f64]) -> f64 {
     })
 }
 
-pub fn drift32(got: &[f32], want: &[f32]) -> f64 {
-    drift(got, &want.iter().copied().map(f64::from).collect::<Vec<_>>())
+/// The largest magnitudes seen so far, by tensor and slot.
+#[derive(Default)]
+pub struct Scales(BTreeMap<(String, String), f64>);
+
+impl Scales {
+    /// Begins with the parameters as they are before the first step.
+    pub fn of_params(params: &Tensors) -> Self {
+        let mut scales = Self::default();
+        for (name, values) in params {
+            scales.grow(name, "params", &wide(values));
+        }
+        scales
+    }
+
+    /// Takes in the values there should be now, and gives the scale to judge them by.
+    pub fn grow(&mut self, tensor: &str, slot: &str, want: &[f64]) -> f64 {
+        let scale = self.0.entry((tensor.to_owned(), slot.to_owned())).or_default();
+        *scale = want.iter().fold(*scale, |scale, value| scale.max(value.abs()));
+        *scale
+    }
 }
 
-/// The first five values that differ, for a message.
+pub fn wide(values: &[f32]) -> Vec<f64> {
+    values.iter().copied().map(f64::from).collect()
+}
+
+/// The five values furthest off, for a message.
 pub fn mismatches(got: &[f32], want: &[f64]) -> String {
-    let differ = got.iter().zip(want).enumerate().filter(|(_, (got, want))| f64::from(**got) != **want);
-    let lines: Vec<_> = differ.take(5).map(|(i, (got, want))| format!("[{i}] got {got}, want {want}")).collect();
+    let mut pairs: Vec<_> = got.iter().zip(want).enumerate().collect();
+    let off = |(got, want): (&f32, &f64)| (f64::from(*got) - want).abs();
+    pairs.sort_by(|a, b| off(b.1).total_cmp(&off(a.1)));
+    let lines: Vec<_> = pairs.iter().take(5).map(|(i, (got, want))| format!("[{i}] got {got}, want {want}")).collect();
     lines.join("; ")
 }
 

@@ -1,0 +1,1 @@
+export type Schedule = { readonly constant: { lr: number } };
