@@ -107,7 +107,11 @@ function number(id: string, text: string): void {
 }
 
 function render(): void {
-  const point = leader()?.points.at(-1);
+  const best = leader();
+  const point = best?.points.at(-1);
+  const whose = best && loop!.runs.length > 1 ? `, ${className(best.settings.kind)}` : "";
+  get("loss-label").textContent = `test loss${whose}`;
+  get("accuracy-label").textContent = `test accuracy${whose}`;
   const step = loop?.step ?? 0;
   const running = loop?.running ?? false;
   number("step", `${step.toLocaleString("en")}${loop ? ` / ${loop.total.toLocaleString("en")}` : ""}`);

@@ -32,7 +32,12 @@ export class Curves {
   }
 
   update(): void {
-    this.#plot?.setData(this.#data());
+    const plot = this.#plot;
+    if (!plot) return;
+    const data = this.#data();
+    plot.setData(data);
+    // Without a pointer over the chart the legend tells the latest values.
+    if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: data[0].length - 1 });
   }
 
   /** Points of all runs on one axis of steps. */
@@ -65,10 +70,10 @@ export class Curves {
           value: (_: uPlot, value: number | null) => text(value),
         })),
       ],
-      scales: { x: { time: false, range: () => [0, this.total()] }, y: { range: percent ? [0, 1] : (_, _min, max) => [0, Math.max(max ?? 0, 0.1) * 1.05] } },
+      scales: { x: { time: false, range: () => [0, this.total()] }, y: percent ? { range: [0, 1] } : { distr: 3, range: (_, min, max) => [Math.min(min ?? 0.1, 0.1), Math.max(max ?? 1, 1)] } },
       axes: [
         { ...axis, size: 30 },
-        { ...axis, size: 48, values: (_, ticks) => ticks.map((tick) => (percent ? `${Math.round(tick * 100)} %` : String(tick))) },
+        { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => (tick === null ? null : percent ? `${Math.round(tick * 100)} %` : String(tick))) },
       ],
       legend: { live: true },
       cursor: { drag: { x: false, y: false } },

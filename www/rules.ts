@@ -8,7 +8,7 @@ const SETTINGS: Record<Kind, Options> = {
   adamw: { lr: 0.003 },
   rmsprop: { lr: 0.002 },
   adagrad: { lr: 0.03 },
-  lamb: { lr: 0.02 },
+  lamb: { lr: 0.005 },
 };
 
 const COLORS: Record<Kind, [light: string, dark: string]> = {

@@ -4,11 +4,12 @@ use crate::error::Error;
 use crate::optim::{AnyRule, Group, Groups, Schedule};
 use js_sys::{Array, Object, Reflect};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
-use serde_wasm_bindgen::Deserializer;
+use serde_wasm_bindgen::{Deserializer, Error as WasmError};
 use wasm_bindgen::prelude::*;
 
-fn sentence(error: serde_wasm_bindgen::Error) -> String {
+fn sentence(error: WasmError) -> String {
     let text = error.to_string();
     text.strip_prefix("Error: ").unwrap_or(&text).to_owned()
 }
@@ -26,15 +27,25 @@ fn fields(object: &JsValue) -> Result<Fields, Error> {
     Ok(Object::entries(object).iter().map(pair).collect())
 }
 
-/// Options of a rule. Each field is tried alone first, so that the message can name it.
-pub(super) fn rule(kind: &str, options: &JsValue) -> Result<AnyRule, Error> {
-    let decode = |fields: Fields| AnyRule::decode(kind, MapDeserializer::new(fields.into_iter())).map_err(sentence);
-    let class = decode(Vec::new()).map_err(Error::invalid)?.entry().class;
+/// Decodes a plain object of options. Each field is tried alone first, so that the message can name it.
+fn decode<T>(class: &str, options: &JsValue, from: impl Fn(Fields) -> Result<T, WasmError>) -> Result<T, Error> {
     for (name, value) in fields(options)? {
-        let single = vec![(name.clone(), value)];
-        decode(single).map_err(|why| Error::invalid(format!("{class}: option {name}: {why}")))?;
+        let tried = from(vec![(name.clone(), value)]);
+        tried.map_err(|why| Error::invalid(format!("{class}: option {name}: {}", sentence(why))))?;
     }
-    decode(fields(options)?).map_err(Error::invalid)
+    from(fields(options)?).map_err(|why| Error::invalid(sentence(why)))
+}
+
+/// Options of anything whose fields all have defaults.
+pub(super) fn object<T: DeserializeOwned>(class: &str, options: &JsValue) -> Result<T, Error> {
+    decode(class, options, |fields| T::deserialize(MapDeserializer::new(fields.into_iter())))
+}
+
+/// Options of a rule.
+pub(super) fn rule(kind: &str, options: &JsValue) -> Result<AnyRule, Error> {
+    let from = |fields: Fields| AnyRule::decode(kind, MapDeserializer::new(fields.into_iter()));
+    let class = from(Vec::new()).map_err(|why| Error::invalid(sentence(why)))?.entry().class;
+    decode(class, options, from)
 }
 
 fn schedule(value: &JsValue) -> Result<Option<Schedule>, Error> {

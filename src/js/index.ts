@@ -1,6 +1,7 @@
 export { default, type InitSource } from "./host.js";
 export { OptimError, type ErrorCode } from "./error.js";
 export * from "./schedules.js";
+export * from "./plateau.js";
 export {
   Trainer,
   type BufferSlice,

@@ -4,4 +4,5 @@ mod config;
 mod error;
 mod gpu;
 mod optimizer;
+mod plateau;
 mod rules;
