@@ -1,4 +1,4 @@
-// What `npm test` runs, in order. A stage is a list of commands and, where those are not enough, a check after them.
+// What `npm test` runs, in order. A stage is a list of commands, or a task where those are not enough.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { build, sizeText, wasmSize } from "./build.mjs";
 import { chromedriver, lavapipe, swiftshader } from "./places.mjs";
@@ -23,7 +23,7 @@ function nodeTest(folder, env) {
   return ["node", [...all, ...(files.length ? files.map((file) => `${folder}/${file}`) : [`${folder}/*.test.mjs`])], env];
 }
 
-function overBudget() {
+async function withinBudget() {
   const budget = JSON.parse(readFileSync("package.json", "utf8")).wasmBudget;
   const size = wasmSize();
   console.log(`wasm: ${sizeText(size)} (budget: ${sizeText(budget)})`);
@@ -49,7 +49,8 @@ export const stages = [
     title: "Rust tests on the CPU and on native devices",
     steps: () => [["cargo", ["test", "--no-fail-fast"], nativeDevices()]],
   },
-  { name: "wasm", title: "The npm package and its size", before: build, steps: () => [], after: overBudget },
+  { name: "wasm", title: "The npm package", task: build },
+  { name: "size", title: "The size of its wasm", needs: ["wasm"], task: withinBudget },
   {
     name: "browser",
     title: "Rust tests in headless Chromium",
@@ -77,22 +78,14 @@ export const stages = [
 ];
 
 /** Runs one stage to its end; `output` is all that its commands printed. */
-export async function runStage({ before, steps, after }) {
+export async function runStage({ task, steps = () => [] }) {
   const failures = [];
   let output = "";
-  const note = (error) => failures.push(error.message);
-  await before?.().catch(note);
+  await task?.().catch((error) => failures.push(error.message));
   for (const [command, args, env] of steps()) {
     const { code, text } = await run(command, args, env);
     output += text;
     if (code !== 0) failures.push(`code ${code} from ${[command, ...args].join(" ").slice(0, 120)}`);
-  }
-  if (!failures.length) {
-    try {
-      after?.();
-    } catch (error) {
-      note(error);
-    }
   }
   return { failures, output };
 }

@@ -6,7 +6,7 @@ import { targetDir } from "./run.mjs";
 import { setupTests } from "./setup.mjs";
 import { runStage, stages } from "./stages.mjs";
 
-const quick = ["format", "native", "wasm", "node"];
+const quick = ["format", "native", "wasm", "size", "node"];
 const report = `${targetDir}/report.jsonl`;
 
 /** The stages asked for and those they need, in the order in which they run. */
