@@ -115,7 +115,7 @@ impl Gpu {
 
     /// Whether the adapter computes on the CPU.
     pub fn is_software(&self) -> bool {
-        let name = self.info.name.to_lowercase();
+        let name = self.info.name.to_ascii_lowercase();
         self.info.device_type == wgpu::DeviceType::Cpu
             || ["swiftshader", "llvmpipe", "lavapipe", "basic render"].iter().any(|known| name.contains(known))
     }

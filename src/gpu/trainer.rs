@@ -7,7 +7,7 @@ use super::staging::Staging;
 use crate::error::Error;
 use crate::optim::rule::{Over, Pass};
 use crate::optim::{Group, Groups, Ledger};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// Where a tensor's values stand on the device. Starts on a 256-byte boundary.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ impl Trainer {
     ///
     /// # Errors
     /// The future yields [`Error::Gpu`] or [`Error::DeviceLost`].
-    pub fn params(&self) -> impl Future<Output = Result<BTreeMap<String, Vec<f32>>, Error>> + use<> {
+    pub fn params(&self) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
         self.read(&self.arena.params)
     }
 
@@ -140,7 +140,7 @@ impl Trainer {
     pub fn slot(
         &self,
         slot: &str,
-    ) -> Result<impl Future<Output = Result<BTreeMap<String, Vec<f32>>, Error>> + use<>, Error> {
+    ) -> Result<impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<>, Error> {
         Ok(self.read(&self.arena.slots[self.ledger.slot(slot)?]))
     }
 
@@ -200,7 +200,7 @@ impl Trainer {
         self.arena.layout.pieces(tensor).iter().map(slice).collect()
     }
 
-    fn read(&self, set: &Windows) -> impl Future<Output = Result<BTreeMap<String, Vec<f32>>, Error>> + use<> {
+    fn read(&self, set: &Windows) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
         let places: Vec<_> = self.ledger.tensors().iter().map(|tensor| tensor.name.clone()).collect();
         let places: Vec<_> =
             places.into_iter().enumerate().map(|(i, name)| (name, self.arena.layout.pieces(i).to_vec())).collect();

@@ -1,64 +1,42 @@
 //! Plain objects to the rules' own option structs; nothing is checked here that serde or `optim` checks.
 
+use super::value::Value;
 use crate::error::Error;
 use crate::optim::{AnyRule, Group, Groups, Schedule};
-use js_sys::{Array, Object, Reflect};
+use js_sys::{Array, Reflect};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
-use serde_wasm_bindgen::{Deserializer, Error as WasmError};
+use serde::de::{DeserializeOwned, value::Error as Refusal};
 use wasm_bindgen::prelude::*;
 
-fn sentence(error: WasmError) -> String {
-    let text = error.to_string();
-    text.strip_prefix("Error: ").unwrap_or(&text).to_owned()
-}
-
-type Fields = Vec<(String, Deserializer)>;
-
-/// The fields of a plain object. serde-wasm-bindgen reads a struct by looking up the fields it knows; as a map, an
-/// unknown one is refused.
-fn fields(object: &JsValue) -> Result<Fields, Error> {
-    let object = object.dyn_ref::<Object>().ok_or_else(|| Error::invalid("options must be a plain object"))?;
-    let pair = |entry: JsValue| {
-        let entry = Array::from(&entry);
-        (entry.get(0).as_string().unwrap_or_default(), Deserializer::from(entry.get(1)))
-    };
-    Ok(Object::entries(object).iter().map(pair).collect())
-}
-
 /// Decodes a plain object of options. Each field is tried alone first, so that the message can name it.
-fn decode<T>(class: &str, options: &JsValue, from: impl Fn(Fields) -> Result<T, WasmError>) -> Result<T, Error> {
-    for (name, value) in fields(options)? {
-        let tried = from(vec![(name.clone(), value)]);
-        tried.map_err(|why| Error::invalid(format!("{class}: option {name}: {}", sentence(why))))?;
+fn decode<T>(class: &str, options: &JsValue, from: impl Fn(Value) -> Result<T, Refusal>) -> Result<T, Error> {
+    let Value::Map(fields) = Value::from(options.clone()) else {
+        return Err(Error::invalid(format!("{class}: options must be a plain object")));
+    };
+    for field in &fields {
+        let tried = from(Value::Map(vec![field.clone()]));
+        tried.map_err(|why| Error::invalid(format!("{class}: option {}: {why}", field.0)))?;
     }
-    from(fields(options)?).map_err(|why| Error::invalid(sentence(why)))
+    from(Value::Map(fields)).map_err(|why| Error::invalid(format!("{class}: {why}")))
 }
 
 /// Options of anything whose fields all have defaults.
 pub(super) fn object<T: DeserializeOwned>(class: &str, options: &JsValue) -> Result<T, Error> {
-    decode(class, options, |fields| T::deserialize(MapDeserializer::new(fields.into_iter())))
+    decode(class, options, |fields| T::deserialize(fields))
 }
 
 /// Options of a rule.
 pub(super) fn rule(kind: &str, options: &JsValue) -> Result<AnyRule, Error> {
-    let from = |fields: Fields| AnyRule::decode(kind, MapDeserializer::new(fields.into_iter()));
-    let class = from(Vec::new()).map_err(|why| Error::invalid(sentence(why)))?.entry().class;
-    decode(class, options, from)
+    let default = AnyRule::decode(kind, Value::Map(Vec::new())).map_err(|why| Error::invalid(why.to_string()))?;
+    decode(default.entry().class, options, |fields| AnyRule::decode(kind, fields))
 }
 
 fn schedule(value: &JsValue) -> Result<Option<Schedule>, Error> {
     if value.is_undefined() {
         return Ok(None);
     }
-    if let Ok(nested) = Reflect::get(value, &"sequential".into()).and_then(|it| Reflect::get(&it, &"schedules".into()))
-    {
-        Array::from(&nested).iter().try_for_each(|one| schedule(&one).map(drop))?;
-    }
-    let tagged = MapAccessDeserializer::new(MapDeserializer::new(fields(value)?.into_iter()));
-    let decoded = Schedule::deserialize(tagged);
-    decoded.map(Some).map_err(|error| Error::invalid(format!("lr schedule: {}", sentence(error))))
+    let decoded = Schedule::deserialize(Value::from(value.clone()));
+    decoded.map(Some).map_err(|why| Error::invalid(format!("lr schedule: {why}")))
 }
 
 /// A group from its options and an optional schedule.

@@ -6,3 +6,4 @@ mod gpu;
 mod optimizer;
 mod plateau;
 mod rules;
+mod value;

@@ -8,7 +8,7 @@ use crate::optim::{HostTrainer, Ledger};
 use js_sys::{Array, Float32Array, Object, Promise, Reflect};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
@@ -252,17 +252,21 @@ impl RawOptimizer {
         self.ledger().tensors().iter().map(|tensor| tensor.name.clone()).collect()
     }
 
-    /// Replaces the options and the schedule of a group.
+    /// Replaces the options of a group, and its schedule unless `keep` is set.
     ///
     /// # Errors
     /// `INVALID_CONFIG`.
     pub fn set(
         &mut self,
         group: usize,
-        #[wasm_bindgen(unchecked_param_type = "object")] options: JsValue,
-        #[wasm_bindgen(unchecked_param_type = "object | undefined")] schedule: JsValue,
+        #[wasm_bindgen(unchecked_param_type = "object")] options: &JsValue,
+        #[wasm_bindgen(unchecked_param_type = "object | undefined")] schedule: &JsValue,
+        keep: bool,
     ) -> Result<(), JsValue> {
-        let new = config::group(self.ledger().entry().kind, &options, &schedule, Vec::new())?;
+        let mut new = config::group(self.ledger().entry().kind, options, schedule, Vec::new())?;
+        if keep {
+            new.schedule = self.ledger().group(group)?.schedule.clone();
+        }
         match &mut self.0 {
             Engine::Host(trainer) => trainer.set(group, new)?,
             Engine::Gpu(trainer) => trainer.set(group, new)?,
@@ -293,13 +297,6 @@ impl RawOptimizer {
         let mut rule = found.rule.clone();
         *rule.lr_mut() = found.lr(self.ledger().steps());
         Ok(rule.serialize(&Serializer::json_compatible()).unwrap_or_default())
-    }
-
-    /// The schedule of a group, if it has one.
-    #[wasm_bindgen(unchecked_return_type = "object | undefined")]
-    pub fn schedule(&self, group: usize) -> Result<JsValue, JsValue> {
-        let schedule = self.ledger().group(group)?.schedule.as_ref();
-        Ok(schedule.map_or(JsValue::UNDEFINED, |it| it.serialize(&Serializer::json_compatible()).unwrap_or_default()))
     }
 
     /// Steps taken.
@@ -337,6 +334,6 @@ fn on_cpu(what: &str) -> Error {
     Error::Unsupported { what: format!("{what} needs a GPU; this optimizer runs on the CPU") }
 }
 
-fn take(values: &BTreeMap<String, Vec<f32>>, name: &str) -> JsValue {
+fn take(values: &HashMap<String, Vec<f32>>, name: &str) -> JsValue {
     values.get(name).map_or(JsValue::UNDEFINED, |values| floats(values))
 }

@@ -204,7 +204,7 @@ export class Trainer<Name extends string = string, Options extends object = obje
     const rates = new Map<number, Rate>();
     const { options: own, schedule } = split(options as Record<string, unknown>, group, rates);
     const keeps = options.lr === undefined;
-    raw.set(group, { ...raw.options(group), ...own }, keeps ? raw.schedule(group) : schedule);
+    raw.set(group, { ...raw.options(group), ...own }, schedule, keeps);
     if (!keeps) this.#parts.rates.delete(group);
     for (const [index, rate] of rates) this.#parts.rates.set(index, rate);
   }
