@@ -1,4 +1,5 @@
 //! PyTorch and optax judge the CPU reference.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! The CPU reference judges the kernels, on every adapter of this machine.
-#![cfg(feature = "gpu")]
+#![cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 
 mod common;
 
@@ -204,10 +204,8 @@ fn read(gpu: &Gpu, slice: &webgpu_optim::gpu::Slice) -> Vec<f32> {
 fn a_zero_length_tensor_at_the_end_disturbs_no_other() {
     for gpu in gpus() {
         let rule = || Lamb { lr: 0.1, weight_decay: 0.1, ..Lamb::default() };
-        let (full, alone): (&[(&str, &[f32])], &[(&str, &[f32])]) =
-            (&[("w", &[1.0, 2.0]), ("empty", &[])], &[("w", &[1.0, 2.0])]);
-        let mut with = Trainer::new(&gpu, rule(), full).unwrap();
-        let mut without = Trainer::new(&gpu, rule(), alone).unwrap();
+        let mut with = Trainer::new(&gpu, rule(), &[("w", &[1.0, 2.0]), ("empty", &[])]).unwrap();
+        let mut without = Trainer::new(&gpu, rule(), &[("w", &[1.0, 2.0])]).unwrap();
         with.step(&[("w", &[0.3, -0.4]), ("empty", &[])]).unwrap();
         without.step(&[("w", &[0.3, -0.4])]).unwrap();
         let (with, without) =

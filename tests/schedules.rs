@@ -1,4 +1,5 @@
 //! PyTorch and optax judge the schedules.
+#![cfg(not(target_arch = "wasm32"))]
 
 use serde_json::{Value, json};
 use webgpu_optim::{ReduceOnPlateau, Schedule};

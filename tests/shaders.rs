@@ -1,4 +1,5 @@
 //! Every shader is valid, agrees with its Rust side, and has its Metal text beside it.
+#![cfg(not(target_arch = "wasm32"))]
 
 use naga::valid::{Capabilities, GlobalUse, ModuleInfo, ValidationFlags, Validator};
 use naga::{Module, TypeInner};
