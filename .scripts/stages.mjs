@@ -1,4 +1,5 @@
-// What `npm test` runs, in order. A stage is a list of commands, or a task where those are not enough.
+// What `npm test` runs, in order. A stage is a list of commands, or a task where those are not enough;
+// one with `tests` must run some, and one with `needs` runs only after those.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { build, sizeText, wasmSize } from "./build.mjs";
 import { chromedriver, lavapipe, swiftshader } from "./places.mjs";
@@ -50,6 +51,7 @@ export const stages = [
   {
     name: "native",
     title: "Rust tests on the CPU and on native devices",
+    tests: true,
     steps: () => [["cargo", ["test", "--no-fail-fast"], nativeDevices()]],
   },
   { name: "wasm", title: "The npm package", task: build },
@@ -57,15 +59,23 @@ export const stages = [
   {
     name: "browser",
     title: "Rust tests in headless Chromium",
+    tests: true,
+    // Documentation examples are left to the native stage.
     steps: () => [
-      ["wasm-pack", ["test", "--headless", "--chrome", "--chromedriver", chromedriver(), "--mode", "no-install", "--release", "--", "--features", "js"], {
+      ["wasm-pack", ["test", "--headless", "--chrome", "--chromedriver", chromedriver(), "--mode", "no-install", "--release", "--", "--features", "js", "--test", "*"], {
         WASM_BINDGEN_TEST_WEBDRIVER_JSON: `${root}.scripts/webdriver.json`,
         WASM_BINDGEN_TEST_TIMEOUT: "600",
         WASM_BINDGEN_TEST_DRIVER_TIMEOUT: "60",
       }],
     ],
   },
-  { name: "node", title: "The package in Node, on Dawn", needs: ["wasm"], steps: () => [nodeTest("tests/node", dawnDevice())] },
+  {
+    name: "node",
+    title: "The package in Node, on Dawn",
+    tests: true,
+    needs: ["wasm"],
+    steps: () => [nodeTest("tests/node", dawnDevice())],
+  },
   {
     name: "types",
     title: "TypeScript of the package and of the demo",
@@ -75,6 +85,7 @@ export const stages = [
   {
     name: "demo",
     title: "The demo in headless Chromium",
+    tests: true,
     needs: ["wasm"],
     steps: () => [["npm", ["run", "build:www"]], nodeTest("tests/demo")],
   },

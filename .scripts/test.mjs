@@ -36,6 +36,7 @@ async function runAll(list) {
     }
     const { failures, output } = await runStage(stage);
     const tests = count(output);
+    if (stage.tests && !tests.passed && !tests.failed) failures.push("no test ran");
     // What fails without a test's name (a compiler, a linter, the budget) counts as one.
     if (failures.length && !tests.failed) tests.failed = 1;
     const state = failures.length || tests.failed ? "FAILED" : "ok";
