@@ -23,24 +23,29 @@ struct Tile {
     uint number;
 };
 typedef Tile type_1[1];
+struct Pace {
+    uint live;
+    uint first;
+    float factor;
+    float limit;
+    float lr;
+    float correction;
+    float root_scale;
+};
 struct Moments {
     float beta1_;
     float fresh1_;
     float beta2_;
     float fresh2_;
 };
-struct type_6 {
+struct type_7 {
     metal::float2 inner[256];
 };
 struct Hyper {
-    uint live;
-    float sign;
+    Pace pace;
     Moments moments;
     float eps;
     float weight_decay;
-    float lr;
-    float correction;
-    float root_scale;
     float trust_low;
     float trust_high;
     uint exclude;
@@ -49,7 +54,7 @@ struct Span {
     uint first;
     uint length;
 };
-typedef Hyper type_7[1];
+typedef Hyper type_8[1];
 typedef metal::float4 type_9[1];
 typedef metal::float2 type_10[1];
 typedef float type_11[1];
@@ -84,6 +89,15 @@ bool inside(
     return (lane_3 * 4u) < tile.length;
 }
 
+metal::float4 paced(
+    Pace pace,
+    metal::float4 grad
+) {
+    metal::float4 g = pace.factor * grad;
+    metal::bool4 over = metal::bool4(pace.limit > 0.0) & (metal::abs(g) > metal::float4(pace.limit));
+    return metal::select(g, metal::sign(g) * pace.limit, over);
+}
+
 uint naga_div(uint lhs, uint rhs) {
     return lhs / metal::select(rhs, 1u, rhs == 0u);
 }
@@ -91,7 +105,7 @@ uint naga_div(uint lhs, uint rhs) {
 metal::float2 sum_over_workgroup(
     uint lane_4,
     metal::float2 value,
-    threadgroup type_6& sums
+    threadgroup type_7& sums
 ) {
     uint half_ = 128u;
     sums.inner[lane_4] = value;
@@ -132,7 +146,7 @@ metal::float4 direction(
     metal::float4 m,
     metal::float4 v
 ) {
-    return ((m * h.correction) / ((metal::sqrt(v) * h.root_scale) + metal::float4(h.eps))) + (h.weight_decay * p);
+    return ((m * h.pace.correction) / ((metal::sqrt(v) * h.pace.root_scale) + metal::float4(h.eps))) + (h.weight_decay * p);
 }
 
 struct momentsInput {
@@ -142,8 +156,8 @@ struct momentsInput {
 , metal::uint3 grid [[threadgroups_per_grid]]
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, threadgroup type_6& sums
-, device type_7 const& hypers [[user(fake0)]]
+, threadgroup type_7& sums
+, device type_8 const& hypers [[user(fake0)]]
 , device type_9 const& params [[user(fake0)]]
 , device type_9 const& grads [[user(fake0)]]
 , device type_9& exp_avg [[user(fake0)]]
@@ -160,41 +174,41 @@ struct momentsInput {
     bool local_1 = {};
     Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
     Hyper h_1 = hypers[_e3.segment];
-    if (h_1.live == 1u) {
-        bool _e16 = inside(_e3, lane);
-        local = _e16;
+    if (h_1.pace.live == 1u) {
+        bool _e17 = inside(_e3, lane);
+        local = _e17;
     } else {
         local = false;
     }
-    bool _e18 = local;
-    if (_e18) {
+    bool _e19 = local;
+    if (_e19) {
         uint i_1 = _e3.first + lane;
         metal::float4 p_1 = params[i_1];
-        metal::float4 _e27 = grads[i_1];
-        metal::float4 g = h_1.sign * _e27;
-        metal::float4 _e33 = exp_avg[i_1];
-        metal::float4 m_1 = (h_1.moments.beta1_ * _e33) + (h_1.moments.fresh1_ * g);
-        metal::float4 _e43 = exp_avg_sq[i_1];
-        metal::float4 v_1 = (h_1.moments.beta2_ * _e43) + (h_1.moments.fresh2_ * (g * g));
+        metal::float4 _e28 = grads[i_1];
+        metal::float4 _e29 = paced(h_1.pace, _e28);
+        metal::float4 _e34 = exp_avg[i_1];
+        metal::float4 m_1 = (h_1.moments.beta1_ * _e34) + (h_1.moments.fresh1_ * _e29);
+        metal::float4 _e44 = exp_avg_sq[i_1];
+        metal::float4 v_1 = (h_1.moments.beta2_ * _e44) + (h_1.moments.fresh2_ * (_e29 * _e29));
         exp_avg[i_1] = m_1;
         exp_avg_sq[i_1] = v_1;
         metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(lane * 4u)) < metal::uint4(_e3.length);
-        metal::float4 _e68 = direction(h_1, p_1, m_1, v_1);
-        metal::float4 u = metal::select(metal::float4(0.0), _e68, within);
+        metal::float4 _e69 = direction(h_1, p_1, m_1, v_1);
+        metal::float4 u = metal::select(metal::float4(0.0), _e69, within);
         squares = metal::float2(metal::dot(p_1, p_1), metal::dot(u, u));
     }
-    metal::float2 _e73 = squares;
-    metal::float2 _e74 = sum_over_workgroup(lane, _e73, sums);
-    squares = _e74;
+    metal::float2 _e74 = squares;
+    metal::float2 _e75 = sum_over_workgroup(lane, _e74, sums);
+    squares = _e75;
     if (lane == 0u) {
         local_1 = _e3.length > 0u;
     } else {
         local_1 = false;
     }
-    bool _e83 = local_1;
-    if (_e83) {
-        metal::float2 _e87 = squares;
-        partials[_e3.number] = _e87;
+    bool _e84 = local_1;
+    if (_e84) {
+        metal::float2 _e88 = squares;
+        partials[_e3.number] = _e88;
         return;
     } else {
         return;
@@ -208,8 +222,8 @@ struct finishInput {
   metal::uint3 group_1 [[threadgroup_position_in_grid]]
 , metal::uint3 grid_1 [[threadgroups_per_grid]]
 , uint lane_1 [[thread_index_in_threadgroup]]
-, threadgroup type_6& sums
-, device type_7 const& hypers [[user(fake0)]]
+, threadgroup type_7& sums
+, device type_8 const& hypers [[user(fake0)]]
 , device type_10 const& partials [[user(fake0)]]
 , device type_11& trust [[user(fake0)]]
 , device type_12 const& spans [[user(fake0)]]
@@ -288,7 +302,7 @@ struct applyInput {
 , metal::uint3 grid_2 [[threadgroups_per_grid]]
 , uint lane_2 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_7 const& hypers [[user(fake0)]]
+, device type_8 const& hypers [[user(fake0)]]
 , device type_9& params [[user(fake0)]]
 , device type_9 const& exp_avg [[user(fake0)]]
 , device type_9 const& exp_avg_sq [[user(fake0)]]
@@ -298,22 +312,22 @@ struct applyInput {
     bool local_4 = {};
     Tile _e3 = tile_of(group_2, grid_2, tiles, _buffer_sizes);
     Hyper h_3 = hypers[_e3.segment];
-    if (!((h_3.live == 0u))) {
-        bool _e14 = inside(_e3, lane_2);
-        local_4 = !(_e14);
+    if (!((h_3.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane_2);
+        local_4 = !(_e15);
     } else {
         local_4 = true;
     }
-    bool _e17 = local_4;
-    if (_e17) {
+    bool _e18 = local_4;
+    if (_e18) {
         return;
     }
     uint i_2 = _e3.first + lane_2;
     metal::float4 p_2 = params[i_2];
-    float _e29 = trust[_e3.segment];
-    metal::float4 _e33 = exp_avg[i_2];
-    metal::float4 _e36 = exp_avg_sq[i_2];
-    metal::float4 _e37 = direction(h_3, p_2, _e33, _e36);
-    params[i_2] = p_2 - ((h_3.lr * _e29) * _e37);
+    float _e31 = trust[_e3.segment];
+    metal::float4 _e35 = exp_avg[i_2];
+    metal::float4 _e38 = exp_avg_sq[i_2];
+    metal::float4 _e39 = direction(h_3, p_2, _e35, _e38);
+    params[i_2] = p_2 - ((h_3.pace.lr * _e31) * _e39);
     return;
 }

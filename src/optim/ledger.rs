@@ -197,7 +197,11 @@ impl Ledger {
             let tensor = &mut self.tensors[index];
             let group = &self.groups[tensor.group];
             tensor.steps += 1;
-            act(index, group, &Now { lr: lrs[tensor.group], t: tensor.steps, seeded: tensor.seeded });
+            act(
+                index,
+                group,
+                &Now { lr: lrs[tensor.group], t: tensor.steps, seeded: tensor.seeded, factor: 1.0, limit: 0.0 },
+            );
             tensor.seeded |= group.rule.used()[0];
         }
         self.steps += 1;

@@ -7,6 +7,7 @@ mod check;
 mod groups;
 mod ledger;
 mod moments;
+pub mod pace;
 #[macro_use]
 mod registry;
 mod plateau;

@@ -1,7 +1,7 @@
 //! The two running moments that Adam, AdamW and LAMB share.
 
 use super::check::{non_negative, rate};
-use super::rule::{Now, bias_correction, row};
+use super::rule::row;
 use crate::error::Error;
 
 row! {
@@ -31,11 +31,6 @@ impl Moments {
         *m = self.beta1 * *m + self.fresh1 * g;
         *v = self.beta2 * *v + self.fresh2 * (g * g);
     }
-}
-
-/// `1 / (1 - beta1^t)` and `1 / sqrt(1 - beta2^t)`, in f64.
-pub(crate) fn corrections(beta1: f64, beta2: f64, now: &Now) -> (f64, f64) {
-    (1.0 / bias_correction(beta1, now.t), 1.0 / bias_correction(beta2, now.t).sqrt())
 }
 
 #[cfg(all(test, not(target_arch = "wasm32")))]

@@ -55,6 +55,7 @@ macro_rules! registry {
         pub static REGISTRY: &[Entry] = &[$(Entry::of::<$Type>(
             concat!(
                 include_str!("../../shaders/shared/grid.wgsl"),
+                include_str!("../../shaders/shared/pace.wgsl"),
                 $(include_str!(concat!("../../shaders/shared/", $shared, ".wgsl")),)*
                 include_str!(concat!("../../shaders/", stringify!($stem), ".wgsl")),
             ),
@@ -99,12 +100,12 @@ macro_rules! registry {
 
             /// Writes the row for one tensor at one step into `row`, which is [`Entry::hyper_size`] long.
             pub fn write_hyper(&self, now: &rule::Now, row: &mut [u8]) {
-                match self { $(Self::$Type(rule) => row.copy_from_slice(bytemuck::bytes_of(&rule.hyper(now))),)+ }
+                match self { $(Self::$Type(rule) => row.copy_from_slice(bytemuck::bytes_of(&rule.hyper(pace::Pace::new(rule, now)))),)+ }
             }
 
             /// The CPU reference; see [`Rule::step`].
             pub fn step(&self, now: &rule::Now, params: &mut [f32], grads: &[f32], slots: rule::Slots<'_>) {
-                match self { $(Self::$Type(rule) => $Type::step(&rule.hyper(now), params, grads, slots),)+ }
+                match self { $(Self::$Type(rule) => $Type::step(&rule.hyper(pace::Pace::new(rule, now)), params, grads, slots),)+ }
             }
         }
     };
