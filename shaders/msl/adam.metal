@@ -25,6 +25,7 @@ struct Pace {
     uint live;
     uint first;
     float factor;
+    float unit;
     float limit;
     float lr;
     float correction;
@@ -79,7 +80,7 @@ metal::float4 paced(
     Pace pace,
     metal::float4 grad
 ) {
-    metal::float4 g = pace.factor * grad;
+    metal::float4 g = pace.factor * (pace.unit * grad);
     metal::bool4 over = metal::bool4(pace.limit > 0.0) & (metal::abs(g) > metal::float4(pace.limit));
     return metal::select(g, metal::sign(g) * pace.limit, over);
 }

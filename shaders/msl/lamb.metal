@@ -27,6 +27,7 @@ struct Pace {
     uint live;
     uint first;
     float factor;
+    float unit;
     float limit;
     float lr;
     float correction;
@@ -93,7 +94,7 @@ metal::float4 paced(
     Pace pace,
     metal::float4 grad
 ) {
-    metal::float4 g = pace.factor * grad;
+    metal::float4 g = pace.factor * (pace.unit * grad);
     metal::bool4 over = metal::bool4(pace.limit > 0.0) & (metal::abs(g) > metal::float4(pace.limit));
     return metal::select(g, metal::sign(g) * pace.limit, over);
 }
@@ -107,7 +108,8 @@ metal::float2 sum_over_workgroup(
     metal::float2 value,
     threadgroup type_7& sums
 ) {
-    uint half_ = 128u;
+    uint span = 128u;
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     sums.inner[lane_4] = value;
     uint2 loop_bound = uint2(4294967295u);
     bool loop_init = true;
@@ -115,21 +117,21 @@ metal::float2 sum_over_workgroup(
         if (metal::all(loop_bound == uint2(0u))) { break; }
         loop_bound -= uint2(loop_bound.y == 0u, 1u);
         if (!loop_init) {
-            uint _e20 = half_;
-            half_ = naga_div(_e20, 2u);
+            uint _e20 = span;
+            span = naga_div(_e20, 2u);
         }
         loop_init = false;
-        uint _e6 = half_;
+        uint _e6 = span;
         if (_e6 > 0u) {
         } else {
             break;
         }
         {
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            uint _e9 = half_;
+            uint _e9 = span;
             if (lane_4 < _e9) {
                 metal::float2 _e13 = sums.inner[lane_4];
-                uint _e15 = half_;
+                uint _e15 = span;
                 metal::float2 _e18 = sums.inner[lane_4 + _e15];
                 sums.inner[lane_4] = _e13 + _e18;
             }
@@ -138,6 +140,45 @@ metal::float2 sum_over_workgroup(
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     metal::float2 _e25 = sums.inner[0];
     return _e25;
+}
+
+metal::float2 max_over_workgroup(
+    uint lane_5,
+    metal::float2 value_1,
+    threadgroup type_7& sums
+) {
+    uint span_1 = 128u;
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    sums.inner[lane_5] = value_1;
+    uint2 loop_bound_1 = uint2(4294967295u);
+    bool loop_init_1 = true;
+    while(true) {
+        if (metal::all(loop_bound_1 == uint2(0u))) { break; }
+        loop_bound_1 -= uint2(loop_bound_1.y == 0u, 1u);
+        if (!loop_init_1) {
+            uint _e22 = span_1;
+            span_1 = naga_div(_e22, 2u);
+        }
+        loop_init_1 = false;
+        uint _e6 = span_1;
+        if (_e6 > 0u) {
+        } else {
+            break;
+        }
+        {
+            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+            uint _e9 = span_1;
+            if (lane_5 < _e9) {
+                metal::float2 _e15 = sums.inner[lane_5];
+                uint _e17 = span_1;
+                metal::float2 _e20 = sums.inner[lane_5 + _e17];
+                sums.inner[lane_5] = metal::max(_e15, _e20);
+            }
+        }
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float2 _e27 = sums.inner[0];
+    return _e27;
 }
 
 metal::float4 direction(
@@ -242,27 +283,27 @@ struct finishInput {
         return;
     }
     Hyper h_2 = hypers[_e3];
-    Span span = spans[_e3];
+    Span span_2 = spans[_e3];
     i = lane_1;
-    uint2 loop_bound_1 = uint2(4294967295u);
-    bool loop_init_1 = true;
+    uint2 loop_bound_2 = uint2(4294967295u);
+    bool loop_init_2 = true;
     while(true) {
-        if (metal::all(loop_bound_1 == uint2(0u))) { break; }
-        loop_bound_1 -= uint2(loop_bound_1.y == 0u, 1u);
-        if (!loop_init_1) {
+        if (metal::all(loop_bound_2 == uint2(0u))) { break; }
+        loop_bound_2 -= uint2(loop_bound_2.y == 0u, 1u);
+        if (!loop_init_2) {
             uint _e28 = i;
             i = _e28 + WIDTH;
         }
-        loop_init_1 = false;
+        loop_init_2 = false;
         uint _e17 = i;
-        if (_e17 < span.length) {
+        if (_e17 < span_2.length) {
         } else {
             break;
         }
         {
             metal::float2 _e20 = squares_1;
             uint _e23 = i;
-            metal::float2 _e26 = partials[span.first + _e23];
+            metal::float2 _e26 = partials[span_2.first + _e23];
             squares_1 = _e20 + _e26;
         }
     }

@@ -25,6 +25,7 @@ struct Pace {
     uint live;
     uint first;
     float factor;
+    float unit;
     float limit;
     float lr;
     float correction;
@@ -75,7 +76,7 @@ metal::float4 paced(
     Pace pace,
     metal::float4 grad
 ) {
-    metal::float4 g_2 = pace.factor * grad;
+    metal::float4 g_2 = pace.factor * (pace.unit * grad);
     metal::bool4 over = metal::bool4(pace.limit > 0.0) & (metal::abs(g_2) > metal::float4(pace.limit));
     return metal::select(g_2, metal::sign(g_2) * pace.limit, over);
 }

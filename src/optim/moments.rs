@@ -32,22 +32,3 @@ impl Moments {
         *v = self.beta2 * *v + self.fresh2 * (g * g);
     }
 }
-
-#[cfg(all(test, not(target_arch = "wasm32")))]
-mod tests {
-    use super::Moments;
-    use crate::optim::rule::Row;
-
-    #[test]
-    fn the_shared_struct_matches_its_shader() {
-        let module = naga::front::wgsl::parse_str(include_str!("../../shaders/shared/moments.wgsl")).unwrap();
-        let mut structs = module.types.iter().filter_map(|(_, it)| match &it.inner {
-            naga::TypeInner::Struct { members, span } => Some((members, *span)),
-            _ => None,
-        });
-        let (members, span) = structs.next().unwrap();
-        let fields: Vec<_> = members.iter().map(|it| (it.name.as_deref().unwrap(), it.offset as usize)).collect();
-        assert_eq!(fields, Moments::FIELDS);
-        assert_eq!(span as usize, size_of::<Moments>());
-    }
-}

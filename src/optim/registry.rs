@@ -103,6 +103,15 @@ macro_rules! registry {
                 match self { $(Self::$Type(rule) => row.copy_from_slice(bytemuck::bytes_of(&rule.hyper(pace::Pace::new(rule, now)))),)+ }
             }
 
+            /// What a device needs to know of a tensor of that group to pace it.
+            pub fn plan(&self, group: usize) -> control::Plan {
+                match self {
+                    $(Self::$Type(rule) => {
+                        control::Plan::new(group, rule.used()[0], rule.maximize(), rule.betas(), rule.lr_decay())
+                    })+
+                }
+            }
+
             /// The CPU reference; see [`Rule::step`].
             pub fn step(&self, now: &rule::Now, params: &mut [f32], grads: &[f32], slots: rule::Slots<'_>) {
                 match self { $(Self::$Type(rule) => $Type::step(&rule.hyper(pace::Pace::new(rule, now)), params, grads, slots),)+ }

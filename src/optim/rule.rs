@@ -40,13 +40,27 @@ pub enum Binding {
     Trust,
     /// First tile and number of tiles of each tensor.
     Spans,
+    /// The rows of [`Binding::Hypers`], to be changed.
+    Rows,
+    /// The norm of each tensor's gradient.
+    Norms,
+    /// What is known of each tensor to pace it.
+    Plans,
+    /// Learning rates by step and group.
+    Rates,
+    /// Steps taken by each tensor.
+    Counts,
+    /// How the run stands.
+    Standing,
+    /// What a control asks for.
+    Settings,
 }
 
 impl Binding {
     /// The `@binding` number.
     pub fn number(self) -> u32 {
         match self {
-            Self::Hypers => 0,
+            Self::Hypers | Self::Rows => 0,
             Self::Tiles => 1,
             Self::Params => 2,
             Self::Grads => 3,
@@ -54,12 +68,19 @@ impl Binding {
             Self::Partials => 7,
             Self::Trust => 8,
             Self::Spans => 9,
+            Self::Norms => 10,
+            Self::Plans => 11,
+            Self::Rates => 12,
+            Self::Counts => 13,
+            Self::Standing => 14,
+            Self::Settings => 15,
         }
     }
 
     /// Whether the kernels only read it.
     pub fn read_only(self) -> bool {
-        matches!(self, Self::Hypers | Self::Tiles | Self::Grads | Self::Spans)
+        use Binding::{Grads, Hypers, Plans, Rates, Settings, Spans, Tiles};
+        matches!(self, Hypers | Tiles | Grads | Spans | Plans | Rates | Settings)
     }
 }
 
@@ -70,6 +91,8 @@ pub enum Over {
     Tiles,
     /// A whole tensor.
     Tensors,
+    /// Everything: there is one workgroup.
+    Once,
 }
 
 /// One dispatch of a step.
