@@ -1,7 +1,5 @@
 struct Hyper {
-  live: u32,
-  sign: f32,
-  lr: f32, // lr / (1 + (t - 1) * lr_decay)
+  pace: Pace,
   eps: f32,
   weight_decay: f32,
 }
@@ -15,11 +13,11 @@ struct Hyper {
 fn plain(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
   let p = params[i];
-  let g = h.sign * grads[i] + h.weight_decay * p;
+  let g = paced(h.pace, grads[i]) + h.weight_decay * p;
   let s = sum[i] + g * g;
   sum[i] = s;
-  params[i] = p - h.lr * (g / (sqrt(s) + h.eps));
+  params[i] = p - h.pace.lr * (g / (sqrt(s) + h.eps));
 }

@@ -1,11 +1,8 @@
 struct Hyper {
-  live: u32,
-  sign: f32,
+  pace: Pace,
   moments: Moments,
   eps: f32,
-  decay: f32,
-  step_size: f32,  // lr / (1 - beta1^t)
-  root_scale: f32, // 1 / sqrt(1 - beta2^t)
+  weight_decay: f32,
   amsgrad: u32,
 }
 
@@ -20,25 +17,25 @@ struct Hyper {
 fn plain(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let g = h.sign * grads[i];
-  let p = params[i] - h.decay * params[i];
+  let g = paced(h.pace, grads[i]);
+  let p = params[i] - h.pace.lr * h.weight_decay * params[i];
   let m = h.moments.beta1 * exp_avg[i] + h.moments.fresh1 * g;
   let v = h.moments.beta2 * exp_avg_sq[i] + h.moments.fresh2 * (g * g);
   exp_avg[i] = m;
   exp_avg_sq[i] = v;
-  params[i] = p - h.step_size * (m / (sqrt(v) * h.root_scale + h.eps));
+  params[i] = p - h.pace.lr * h.pace.correction * (m / (sqrt(v) * h.pace.root_scale + h.eps));
 }
 
 @compute @workgroup_size(WIDTH)
 fn amsgrad(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let g = h.sign * grads[i];
-  let p = params[i] - h.decay * params[i];
+  let g = paced(h.pace, grads[i]);
+  let p = params[i] - h.pace.lr * h.weight_decay * params[i];
   let m = h.moments.beta1 * exp_avg[i] + h.moments.fresh1 * g;
   let v = h.moments.beta2 * exp_avg_sq[i] + h.moments.fresh2 * (g * g);
   exp_avg[i] = m;
@@ -48,5 +45,5 @@ fn amsgrad(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gri
     n = max(max_exp_avg_sq[i], v);
     max_exp_avg_sq[i] = n;
   }
-  params[i] = p - h.step_size * (m / (sqrt(n) * h.root_scale + h.eps));
+  params[i] = p - h.pace.lr * h.pace.correction * (m / (sqrt(n) * h.pace.root_scale + h.eps));
 }

@@ -1,12 +1,8 @@
 struct Hyper {
-  live: u32,
-  sign: f32,
+  pace: Pace,
   moments: Moments,
   eps: f32,
   weight_decay: f32,
-  lr: f32,
-  correction: f32, // 1 / (1 - beta1^t)
-  root_scale: f32, // 1 / sqrt(1 - beta2^t)
   trust_low: f32,
   trust_high: f32,
   exclude: u32,
@@ -27,7 +23,7 @@ struct Span {
 @group(0) @binding(9) var<storage, read> spans: array<Span>;
 
 fn direction(h: Hyper, p: vec4<f32>, m: vec4<f32>, v: vec4<f32>) -> vec4<f32> {
-  return m * h.correction / (sqrt(v) * h.root_scale + h.eps) + h.weight_decay * p;
+  return m * h.pace.correction / (sqrt(v) * h.pace.root_scale + h.eps) + h.weight_decay * p;
 }
 
 // Updates the moments and leaves |p|^2 and |u|^2 of each tile.
@@ -36,10 +32,10 @@ fn moments(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gri
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
   var squares = vec2<f32>(0.0);
-  if (h.live == 1u && inside(tile, lane)) {
+  if (h.pace.live == 1u && inside(tile, lane)) {
     let i = tile.first + lane;
     let p = params[i];
-    let g = h.sign * grads[i];
+    let g = paced(h.pace, grads[i]);
     let m = h.moments.beta1 * exp_avg[i] + h.moments.fresh1 * g;
     let v = h.moments.beta2 * exp_avg_sq[i] + h.moments.fresh2 * (g * g);
     exp_avg[i] = m;
@@ -74,8 +70,8 @@ fn finish(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid
 fn apply(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
   let p = params[i];
-  params[i] = p - h.lr * trust[tile.segment] * direction(h, p, exp_avg[i], exp_avg_sq[i]);
+  params[i] = p - h.pace.lr * trust[tile.segment] * direction(h, p, exp_avg[i], exp_avg_sq[i]);
 }

@@ -1,7 +1,5 @@
 struct Hyper {
-  live: u32,
-  sign: f32,
-  lr: f32,
+  pace: Pace,
   alpha: f32,
   fresh: f32, // 1 - alpha
   eps: f32,
@@ -18,7 +16,7 @@ struct Hyper {
 @group(0) @binding(6) var<storage, read_write> momentum_buffer: array<vec4<f32>>;
 
 fn gradient(h: Hyper, i: u32, p: vec4<f32>) -> vec4<f32> {
-  return h.sign * grads[i] + h.weight_decay * p;
+  return paced(h.pace, grads[i]) + h.weight_decay * p;
 }
 
 fn square(h: Hyper, i: u32, g: vec4<f32>) -> vec4<f32> {
@@ -47,42 +45,42 @@ fn speed(h: Hyper, i: u32, d: vec4<f32>) -> vec4<f32> {
 fn plain(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
   let p = params[i];
   let g = gradient(h, i, p);
-  params[i] = p - h.lr * (g / (sqrt(square(h, i, g)) + h.eps));
+  params[i] = p - h.pace.lr * (g / (sqrt(square(h, i, g)) + h.eps));
 }
 
 @compute @workgroup_size(WIDTH)
 fn centered(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
   let p = params[i];
   let g = gradient(h, i, p);
-  params[i] = p - h.lr * (g / (sqrt(variance(h, i, g)) + h.eps));
+  params[i] = p - h.pace.lr * (g / (sqrt(variance(h, i, g)) + h.eps));
 }
 
 @compute @workgroup_size(WIDTH)
 fn momentum(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
   let p = params[i];
   let g = gradient(h, i, p);
-  params[i] = p - h.lr * speed(h, i, g / (sqrt(square(h, i, g)) + h.eps));
+  params[i] = p - h.pace.lr * speed(h, i, g / (sqrt(square(h, i, g)) + h.eps));
 }
 
 @compute @workgroup_size(WIDTH)
 fn centered_momentum(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
   let p = params[i];
   let g = gradient(h, i, p);
-  params[i] = p - h.lr * speed(h, i, g / (sqrt(variance(h, i, g)) + h.eps));
+  params[i] = p - h.pace.lr * speed(h, i, g / (sqrt(variance(h, i, g)) + h.eps));
 }

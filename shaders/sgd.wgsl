@@ -1,12 +1,9 @@
 struct Hyper {
-  live: u32,
-  lr: f32,
+  pace: Pace,
   momentum: f32,
   undamped: f32,
   weight_decay: f32,
-  sign: f32,
   nesterov: u32,
-  first: u32,
 }
 
 @group(0) @binding(0) var<storage, read> hypers: array<Hyper>;
@@ -18,26 +15,26 @@ struct Hyper {
 fn plain(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
   let p = params[i];
-  let g = h.sign * grads[i] + h.weight_decay * p;
-  params[i] = p - h.lr * g;
+  let g = paced(h.pace, grads[i]) + h.weight_decay * p;
+  params[i] = p - h.pace.lr * g;
 }
 
 @compute @workgroup_size(WIDTH)
 fn momentum(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let tile = tile_of(group, grid);
   let h = hypers[tile.segment];
-  if (h.live == 0u || !inside(tile, lane)) { return; }
+  if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
   let p = params[i];
-  let g = h.sign * grads[i] + h.weight_decay * p;
+  let g = paced(h.pace, grads[i]) + h.weight_decay * p;
   var d = g;
   if (h.momentum > 0.0) {
-    let buf = select(h.momentum * momentum_buffer[i] + h.undamped * g, g, h.first == 1u);
+    let buf = select(h.momentum * momentum_buffer[i] + h.undamped * g, g, h.pace.first == 1u);
     momentum_buffer[i] = buf;
     d = select(buf, g + h.momentum * buf, h.nesterov == 1u);
   }
-  params[i] = p - h.lr * d;
+  params[i] = p - h.pace.lr * d;
 }

@@ -16,6 +16,7 @@
 //! Rooms, and which way the arrows point:
 //!
 //! - [`optim`]: the update rules and schedules, mathematics only, with the CPU reference [`HostTrainer`].
+//! - [`precision`]: the loss scaler of training in half precision.
 //! - [`gpu`]: the only room that knows wgpu: device, arena, kernels, [`Trainer`].
 //! - `js`: the only room that knows JavaScript: converts and forwards.
 //! - [`error`]: the one [`Error`].
@@ -29,10 +30,13 @@ pub mod gpu;
 #[cfg(all(feature = "js", target_arch = "wasm32"))]
 mod js;
 pub mod optim;
+pub mod precision;
 
 pub use error::Error;
 #[cfg(feature = "gpu")]
 pub use gpu::{Gpu, Trainer};
 pub use optim::{
-    Adagrad, Adam, AdamW, AnyRule, Group, Groups, HostTrainer, Lamb, REGISTRY, ReduceOnPlateau, RmsProp, Schedule, Sgd,
+    Adagrad, Adam, AdamW, AnyRule, Clip, Control, Group, Groups, HostTrainer, Lamb, LossScale, Nonfinite, REGISTRY,
+    ReduceOnPlateau, RmsProp, Schedule, Sgd, Summary,
 };
+pub use precision::{LossScaler, Scaling};

@@ -3,7 +3,7 @@
 
 use naga::valid::{Capabilities, GlobalUse, ModuleInfo, ValidationFlags, Validator};
 use naga::{Module, TypeInner};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use webgpu_optim::REGISTRY;
 use webgpu_optim::optim::Entry;
@@ -14,11 +14,15 @@ fn root() -> PathBuf {
 }
 
 fn parse(entry: &Entry) -> (Module, ModuleInfo) {
-    let module = naga::front::wgsl::parse_str(entry.shader)
-        .unwrap_or_else(|error| panic!("{}.wgsl: {}", entry.kind, error.emit_to_string(entry.shader)));
+    parse_text(entry.kind, entry.shader)
+}
+
+fn parse_text(stem: &str, text: &str) -> (Module, ModuleInfo) {
+    let module = naga::front::wgsl::parse_str(text)
+        .unwrap_or_else(|error| panic!("{stem}.wgsl: {}", error.emit_to_string(text)));
     let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
         .validate(&module)
-        .unwrap_or_else(|error| panic!("{}.wgsl: {}", entry.kind, error.emit_to_string(entry.shader)));
+        .unwrap_or_else(|error| panic!("{stem}.wgsl: {}", error.emit_to_string(text)));
     (module, info)
 }
 
@@ -68,34 +72,48 @@ fn the_tables_match_their_shaders() {
     assert!(module.entry_points.iter().all(|it| it.workgroup_size[0] as usize * 4 == TILE));
 }
 
+fn uses_are_exact(stem: &str, (module, info): &(Module, ModuleInfo), passes: &[&Pass]) {
+    let mut reached = BTreeSet::new();
+    for pass in passes {
+        let place = module.entry_points.iter().position(|it| it.name == pass.entry);
+        let place = place.unwrap_or_else(|| panic!("{stem}.wgsl has no {}", pass.entry));
+        reached.insert(pass.entry);
+        let uses = info.get_entry_point(place);
+        let declared: BTreeMap<u32, bool> = pass.uses.iter().map(|it| (it.number(), it.read_only())).collect();
+        let mut used = BTreeSet::new();
+        for (handle, global) in module.global_variables.iter() {
+            let Some(binding) = &global.binding else { continue };
+            if uses[handle].is_empty() {
+                continue;
+            }
+            used.insert(binding.binding);
+            let writes = uses[handle].contains(GlobalUse::WRITE);
+            let read_only = declared.get(&binding.binding) == Some(&true);
+            assert!(!(writes && read_only), "{stem}.{} writes what is read-only", pass.entry);
+        }
+        assert_eq!(declared.keys().copied().collect::<BTreeSet<_>>(), used, "{stem}.{}", pass.entry);
+        assert!(used.len() <= 8, "{stem}.{}: WebGPU grants 8 storage buffers", pass.entry);
+    }
+    assert_eq!(reached.len(), module.entry_points.len(), "{stem}.wgsl has an entry point no pass uses");
+}
+
 #[test]
 fn every_pass_declares_exactly_what_its_entry_point_uses() {
     for entry in REGISTRY {
-        let (module, info) = parse(entry);
-        let mut reached = BTreeMap::new();
-        for (_, pass) in passes(entry) {
-            let place = module.entry_points.iter().position(|it| it.name == pass.entry);
-            let place = place.unwrap_or_else(|| panic!("{}.wgsl has no {}", entry.kind, pass.entry));
-            reached.insert(pass.entry, ());
-            let uses = info.get_entry_point(place);
-            let mut numbers: Vec<u32> = pass.uses.iter().map(|binding| binding.number()).collect();
-            numbers.sort_unstable();
-            let mut used = Vec::new();
-            for (handle, global) in module.global_variables.iter() {
-                let Some(binding) = &global.binding else { continue };
-                if uses[handle].is_empty() {
-                    continue;
-                }
-                used.push(binding.binding);
-                let read_only = pass.uses.iter().find(|it| it.number() == binding.binding).map(|it| it.read_only());
-                let writes = uses[handle].contains(GlobalUse::WRITE);
-                assert!(!(writes && read_only == Some(true)), "{}.{} writes what is read-only", entry.kind, pass.entry);
-            }
-            used.sort_unstable();
-            assert_eq!(numbers, used, "{}.{}", entry.kind, pass.entry);
-            assert!(used.len() <= 8, "{}.{}: WebGPU grants 8 storage buffers", entry.kind, pass.entry);
-        }
-        assert_eq!(reached.len(), module.entry_points.len(), "{}.wgsl has an entry point no pass uses", entry.kind);
+        let passes: Vec<_> = passes(entry).into_iter().map(|(_, pass)| pass).collect();
+        uses_are_exact(entry.kind, &parse(entry), &passes);
+    }
+}
+
+#[test]
+#[cfg(feature = "gpu")]
+fn the_control_passes_match_their_shader() {
+    let (source, passes, rows) = webgpu_optim::gpu::described();
+    let parsed = parse_text("step", source);
+    uses_are_exact("step", &parsed, &passes.iter().collect::<Vec<_>>());
+    for (name, fields) in rows {
+        let fields: Vec<_> = fields.iter().map(|(field, at)| ((*field).to_owned(), *at)).collect();
+        assert_eq!(layout(&parsed.0, name).0, fields, "{name}");
     }
 }
 
@@ -141,8 +159,16 @@ fn a_kernel_is_short_enough_to_read() {
     }
 }
 
-fn metal(entry: &Entry) -> String {
-    let (module, info) = parse(entry);
+/// Every shader that a device compiles, by stem.
+fn sources() -> Vec<(&'static str, &'static str)> {
+    let mut all: Vec<_> = REGISTRY.iter().map(|entry| (entry.kind, entry.shader)).collect();
+    #[cfg(feature = "gpu")]
+    all.push(("step", webgpu_optim::gpu::described().0));
+    all
+}
+
+fn metal(stem: &str, source: &str) -> String {
+    let (module, info) = parse_text(stem, source);
     let options = naga::back::msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
     let pipeline = naga::back::msl::PipelineOptions::default();
     naga::back::msl::write_string(&module, &info, &options, &pipeline).unwrap().0
@@ -150,20 +176,19 @@ fn metal(entry: &Entry) -> String {
 
 #[test]
 fn the_metal_texts_are_derived_from_the_wgsl() {
-    for entry in REGISTRY {
-        let path = root().join(format!("shaders/msl/{}.metal", entry.kind));
-        let derived = metal(entry);
+    for (stem, source) in sources() {
+        let path = root().join(format!("shaders/msl/{stem}.metal"));
+        let derived = metal(stem, source);
         if std::env::var_os("WEBGPU_OPTIM_WRITE_MSL").is_some() {
             std::fs::write(&path, &derived).unwrap();
         }
         let stored = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             stored == derived,
-            "shaders/msl/{}.metal is stale: run `WEBGPU_OPTIM_WRITE_MSL=1 cargo test --test shaders`",
-            entry.kind
+            "shaders/msl/{stem}.metal is stale: run `WEBGPU_OPTIM_WRITE_MSL=1 cargo test --test shaders`"
         );
     }
-    assert_eq!(stems(&root().join("shaders/msl"), "metal").len(), REGISTRY.len());
+    assert_eq!(stems(&root().join("shaders/msl"), "metal").len(), sources().len());
 }
 
 #[test]
@@ -172,9 +197,9 @@ fn every_metal_text_compiles_to_a_library() {
     use objc2_foundation::NSString;
     use objc2_metal::{MTLCreateSystemDefaultDevice, MTLDevice};
     let device = MTLCreateSystemDefaultDevice().expect("a Metal device");
-    for entry in REGISTRY {
-        let source = NSString::from_str(&metal(entry));
-        let library = device.newLibraryWithSource_options_error(&source, None);
-        assert!(library.is_ok(), "{}.metal: {:?}", entry.kind, library.err());
+    for (stem, source) in sources() {
+        let text = NSString::from_str(&metal(stem, source));
+        let library = device.newLibraryWithSource_options_error(&text, None);
+        assert!(library.is_ok(), "{stem}.metal: {:?}", library.err());
     }
 }

@@ -19,14 +19,22 @@ struct Tile {
     uint number;
 };
 typedef Tile type_1[1];
-struct Hyper {
+struct Pace {
     uint live;
-    float sign;
+    uint first;
+    float factor;
+    float unit;
+    float limit;
     float lr;
+    float correction;
+    float root_scale;
+};
+struct Hyper {
+    Pace pace;
     float eps;
     float weight_decay;
 };
-typedef Hyper type_5[1];
+typedef Hyper type_6[1];
 typedef metal::float4 type_7[1];
 constant uint WIDTH = 256u;
 
@@ -58,6 +66,15 @@ bool inside(
     return (lane_1 * 4u) < tile.length;
 }
 
+metal::float4 paced(
+    Pace pace,
+    metal::float4 grad
+) {
+    metal::float4 g = pace.factor * (pace.unit * grad);
+    metal::bool4 over = metal::bool4(pace.limit > 0.0) & (metal::abs(g) > metal::float4(pace.limit));
+    return metal::select(g, metal::sign(g) * pace.limit, over);
+}
+
 struct plainInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void plain(
@@ -65,7 +82,7 @@ struct plainInput {
 , metal::uint3 grid [[threadgroups_per_grid]]
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_5 const& hypers [[user(fake0)]]
+, device type_6 const& hypers [[user(fake0)]]
 , device type_7& params [[user(fake0)]]
 , device type_7 const& grads [[user(fake0)]]
 , device type_7& sum [[user(fake0)]]
@@ -74,23 +91,24 @@ struct plainInput {
     bool local = {};
     Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
     Hyper h = hypers[_e3.segment];
-    if (!((h.live == 0u))) {
-        bool _e14 = inside(_e3, lane);
-        local = !(_e14);
+    if (!((h.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane);
+        local = !(_e15);
     } else {
         local = true;
     }
-    bool _e17 = local;
-    if (_e17) {
+    bool _e18 = local;
+    if (_e18) {
         return;
     }
     uint i = _e3.first + lane;
     metal::float4 p = params[i];
-    metal::float4 _e26 = grads[i];
-    metal::float4 g = (h.sign * _e26) + (h.weight_decay * p);
-    metal::float4 _e33 = sum[i];
-    metal::float4 s = _e33 + (g * g);
+    metal::float4 _e27 = grads[i];
+    metal::float4 _e28 = paced(h.pace, _e27);
+    metal::float4 g_1 = _e28 + (h.weight_decay * p);
+    metal::float4 _e34 = sum[i];
+    metal::float4 s = _e34 + (g_1 * g_1);
     sum[i] = s;
-    params[i] = p - (h.lr * (g / (metal::sqrt(s) + metal::float4(h.eps))));
+    params[i] = p - (h.pace.lr * (g_1 / (metal::sqrt(s) + metal::float4(h.eps))));
     return;
 }

@@ -21,6 +21,16 @@ struct Tile {
     uint number;
 };
 typedef Tile type_1[1];
+struct Pace {
+    uint live;
+    uint first;
+    float factor;
+    float unit;
+    float limit;
+    float lr;
+    float correction;
+    float root_scale;
+};
 struct Moments {
     float beta1_;
     float fresh1_;
@@ -28,16 +38,13 @@ struct Moments {
     float fresh2_;
 };
 struct Hyper {
-    uint live;
-    float sign;
+    Pace pace;
     Moments moments;
     float eps;
-    float decay;
-    float step_size;
-    float root_scale;
+    float weight_decay;
     uint amsgrad;
 };
-typedef Hyper type_5[1];
+typedef Hyper type_6[1];
 typedef metal::float4 type_7[1];
 constant uint WIDTH = 256u;
 
@@ -69,6 +76,15 @@ bool inside(
     return (lane_2 * 4u) < tile.length;
 }
 
+metal::float4 paced(
+    Pace pace,
+    metal::float4 grad
+) {
+    metal::float4 g = pace.factor * (pace.unit * grad);
+    metal::bool4 over = metal::bool4(pace.limit > 0.0) & (metal::abs(g) > metal::float4(pace.limit));
+    return metal::select(g, metal::sign(g) * pace.limit, over);
+}
+
 struct plainInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void plain(
@@ -76,7 +92,7 @@ struct plainInput {
 , metal::uint3 grid [[threadgroups_per_grid]]
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_5 const& hypers [[user(fake0)]]
+, device type_6 const& hypers [[user(fake0)]]
 , device type_7& params [[user(fake0)]]
 , device type_7 const& grads [[user(fake0)]]
 , device type_7& exp_avg [[user(fake0)]]
@@ -86,29 +102,29 @@ struct plainInput {
     bool local = {};
     Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
     Hyper h = hypers[_e3.segment];
-    if (!((h.live == 0u))) {
-        bool _e14 = inside(_e3, lane);
-        local = !(_e14);
+    if (!((h.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane);
+        local = !(_e15);
     } else {
         local = true;
     }
-    bool _e17 = local;
-    if (_e17) {
+    bool _e18 = local;
+    if (_e18) {
         return;
     }
     uint i = _e3.first + lane;
-    metal::float4 _e23 = grads[i];
-    metal::float4 g = h.sign * _e23;
-    metal::float4 _e27 = params[i];
-    metal::float4 _e31 = params[i];
-    metal::float4 p = _e27 - (h.decay * _e31);
-    metal::float4 _e38 = exp_avg[i];
-    metal::float4 m = (h.moments.beta1_ * _e38) + (h.moments.fresh1_ * g);
-    metal::float4 _e48 = exp_avg_sq[i];
-    metal::float4 v = (h.moments.beta2_ * _e48) + (h.moments.fresh2_ * (g * g));
+    metal::float4 _e24 = grads[i];
+    metal::float4 _e25 = paced(h.pace, _e24);
+    metal::float4 _e28 = params[i];
+    metal::float4 _e35 = params[i];
+    metal::float4 p = _e28 - ((h.pace.lr * h.weight_decay) * _e35);
+    metal::float4 _e42 = exp_avg[i];
+    metal::float4 m = (h.moments.beta1_ * _e42) + (h.moments.fresh1_ * _e25);
+    metal::float4 _e52 = exp_avg_sq[i];
+    metal::float4 v = (h.moments.beta2_ * _e52) + (h.moments.fresh2_ * (_e25 * _e25));
     exp_avg[i] = m;
     exp_avg_sq[i] = v;
-    params[i] = p - (h.step_size * (m / ((metal::sqrt(v) * h.root_scale) + metal::float4(h.eps))));
+    params[i] = p - ((h.pace.lr * h.pace.correction) * (m / ((metal::sqrt(v) * h.pace.root_scale) + metal::float4(h.eps))));
     return;
 }
 
@@ -120,7 +136,7 @@ struct amsgradInput {
 , metal::uint3 grid_1 [[threadgroups_per_grid]]
 , uint lane_1 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_5 const& hypers [[user(fake0)]]
+, device type_6 const& hypers [[user(fake0)]]
 , device type_7& params [[user(fake0)]]
 , device type_7 const& grads [[user(fake0)]]
 , device type_7& exp_avg [[user(fake0)]]
@@ -132,36 +148,36 @@ struct amsgradInput {
     metal::float4 n = {};
     Tile _e3 = tile_of(group_1, grid_1, tiles, _buffer_sizes);
     Hyper h_1 = hypers[_e3.segment];
-    if (!((h_1.live == 0u))) {
-        bool _e14 = inside(_e3, lane_1);
-        local_1 = !(_e14);
+    if (!((h_1.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane_1);
+        local_1 = !(_e15);
     } else {
         local_1 = true;
     }
-    bool _e17 = local_1;
-    if (_e17) {
+    bool _e18 = local_1;
+    if (_e18) {
         return;
     }
     uint i_1 = _e3.first + lane_1;
-    metal::float4 _e23 = grads[i_1];
-    metal::float4 g_1 = h_1.sign * _e23;
-    metal::float4 _e27 = params[i_1];
-    metal::float4 _e31 = params[i_1];
-    metal::float4 p_1 = _e27 - (h_1.decay * _e31);
-    metal::float4 _e38 = exp_avg[i_1];
-    metal::float4 m_1 = (h_1.moments.beta1_ * _e38) + (h_1.moments.fresh1_ * g_1);
-    metal::float4 _e48 = exp_avg_sq[i_1];
-    metal::float4 v_1 = (h_1.moments.beta2_ * _e48) + (h_1.moments.fresh2_ * (g_1 * g_1));
+    metal::float4 _e24 = grads[i_1];
+    metal::float4 _e25 = paced(h_1.pace, _e24);
+    metal::float4 _e28 = params[i_1];
+    metal::float4 _e35 = params[i_1];
+    metal::float4 p_1 = _e28 - ((h_1.pace.lr * h_1.weight_decay) * _e35);
+    metal::float4 _e42 = exp_avg[i_1];
+    metal::float4 m_1 = (h_1.moments.beta1_ * _e42) + (h_1.moments.fresh1_ * _e25);
+    metal::float4 _e52 = exp_avg_sq[i_1];
+    metal::float4 v_1 = (h_1.moments.beta2_ * _e52) + (h_1.moments.fresh2_ * (_e25 * _e25));
     exp_avg[i_1] = m_1;
     exp_avg_sq[i_1] = v_1;
     n = v_1;
     if (h_1.amsgrad == 1u) {
-        metal::float4 _e65 = max_exp_avg_sq[i_1];
-        n = metal::max(_e65, v_1);
-        metal::float4 _e69 = n;
-        max_exp_avg_sq[i_1] = _e69;
+        metal::float4 _e69 = max_exp_avg_sq[i_1];
+        n = metal::max(_e69, v_1);
+        metal::float4 _e73 = n;
+        max_exp_avg_sq[i_1] = _e73;
     }
-    metal::float4 _e73 = n;
-    params[i_1] = p_1 - (h_1.step_size * (m_1 / ((metal::sqrt(_e73) * h_1.root_scale) + metal::float4(h_1.eps))));
+    metal::float4 _e81 = n;
+    params[i_1] = p_1 - ((h_1.pace.lr * h_1.pace.correction) * (m_1 / ((metal::sqrt(_e81) * h_1.pace.root_scale) + metal::float4(h_1.eps))));
     return;
 }

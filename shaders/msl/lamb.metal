@@ -23,24 +23,30 @@ struct Tile {
     uint number;
 };
 typedef Tile type_1[1];
+struct Pace {
+    uint live;
+    uint first;
+    float factor;
+    float unit;
+    float limit;
+    float lr;
+    float correction;
+    float root_scale;
+};
 struct Moments {
     float beta1_;
     float fresh1_;
     float beta2_;
     float fresh2_;
 };
-struct type_6 {
+struct type_7 {
     metal::float2 inner[256];
 };
 struct Hyper {
-    uint live;
-    float sign;
+    Pace pace;
     Moments moments;
     float eps;
     float weight_decay;
-    float lr;
-    float correction;
-    float root_scale;
     float trust_low;
     float trust_high;
     uint exclude;
@@ -49,7 +55,7 @@ struct Span {
     uint first;
     uint length;
 };
-typedef Hyper type_7[1];
+typedef Hyper type_8[1];
 typedef metal::float4 type_9[1];
 typedef metal::float2 type_10[1];
 typedef float type_11[1];
@@ -84,6 +90,15 @@ bool inside(
     return (lane_3 * 4u) < tile.length;
 }
 
+metal::float4 paced(
+    Pace pace,
+    metal::float4 grad
+) {
+    metal::float4 g = pace.factor * (pace.unit * grad);
+    metal::bool4 over = metal::bool4(pace.limit > 0.0) & (metal::abs(g) > metal::float4(pace.limit));
+    return metal::select(g, metal::sign(g) * pace.limit, over);
+}
+
 uint naga_div(uint lhs, uint rhs) {
     return lhs / metal::select(rhs, 1u, rhs == 0u);
 }
@@ -91,9 +106,10 @@ uint naga_div(uint lhs, uint rhs) {
 metal::float2 sum_over_workgroup(
     uint lane_4,
     metal::float2 value,
-    threadgroup type_6& sums
+    threadgroup type_7& sums
 ) {
-    uint half_ = 128u;
+    uint span = 128u;
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     sums.inner[lane_4] = value;
     uint2 loop_bound = uint2(4294967295u);
     bool loop_init = true;
@@ -101,21 +117,21 @@ metal::float2 sum_over_workgroup(
         if (metal::all(loop_bound == uint2(0u))) { break; }
         loop_bound -= uint2(loop_bound.y == 0u, 1u);
         if (!loop_init) {
-            uint _e20 = half_;
-            half_ = naga_div(_e20, 2u);
+            uint _e20 = span;
+            span = naga_div(_e20, 2u);
         }
         loop_init = false;
-        uint _e6 = half_;
+        uint _e6 = span;
         if (_e6 > 0u) {
         } else {
             break;
         }
         {
             metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-            uint _e9 = half_;
+            uint _e9 = span;
             if (lane_4 < _e9) {
                 metal::float2 _e13 = sums.inner[lane_4];
-                uint _e15 = half_;
+                uint _e15 = span;
                 metal::float2 _e18 = sums.inner[lane_4 + _e15];
                 sums.inner[lane_4] = _e13 + _e18;
             }
@@ -126,13 +142,52 @@ metal::float2 sum_over_workgroup(
     return _e25;
 }
 
+metal::float2 max_over_workgroup(
+    uint lane_5,
+    metal::float2 value_1,
+    threadgroup type_7& sums
+) {
+    uint span_1 = 128u;
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    sums.inner[lane_5] = value_1;
+    uint2 loop_bound_1 = uint2(4294967295u);
+    bool loop_init_1 = true;
+    while(true) {
+        if (metal::all(loop_bound_1 == uint2(0u))) { break; }
+        loop_bound_1 -= uint2(loop_bound_1.y == 0u, 1u);
+        if (!loop_init_1) {
+            uint _e22 = span_1;
+            span_1 = naga_div(_e22, 2u);
+        }
+        loop_init_1 = false;
+        uint _e6 = span_1;
+        if (_e6 > 0u) {
+        } else {
+            break;
+        }
+        {
+            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+            uint _e9 = span_1;
+            if (lane_5 < _e9) {
+                metal::float2 _e15 = sums.inner[lane_5];
+                uint _e17 = span_1;
+                metal::float2 _e20 = sums.inner[lane_5 + _e17];
+                sums.inner[lane_5] = metal::max(_e15, _e20);
+            }
+        }
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float2 _e27 = sums.inner[0];
+    return _e27;
+}
+
 metal::float4 direction(
     Hyper h,
     metal::float4 p,
     metal::float4 m,
     metal::float4 v
 ) {
-    return ((m * h.correction) / ((metal::sqrt(v) * h.root_scale) + metal::float4(h.eps))) + (h.weight_decay * p);
+    return ((m * h.pace.correction) / ((metal::sqrt(v) * h.pace.root_scale) + metal::float4(h.eps))) + (h.weight_decay * p);
 }
 
 struct momentsInput {
@@ -142,8 +197,8 @@ struct momentsInput {
 , metal::uint3 grid [[threadgroups_per_grid]]
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, threadgroup type_6& sums
-, device type_7 const& hypers [[user(fake0)]]
+, threadgroup type_7& sums
+, device type_8 const& hypers [[user(fake0)]]
 , device type_9 const& params [[user(fake0)]]
 , device type_9 const& grads [[user(fake0)]]
 , device type_9& exp_avg [[user(fake0)]]
@@ -160,41 +215,41 @@ struct momentsInput {
     bool local_1 = {};
     Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
     Hyper h_1 = hypers[_e3.segment];
-    if (h_1.live == 1u) {
-        bool _e16 = inside(_e3, lane);
-        local = _e16;
+    if (h_1.pace.live == 1u) {
+        bool _e17 = inside(_e3, lane);
+        local = _e17;
     } else {
         local = false;
     }
-    bool _e18 = local;
-    if (_e18) {
+    bool _e19 = local;
+    if (_e19) {
         uint i_1 = _e3.first + lane;
         metal::float4 p_1 = params[i_1];
-        metal::float4 _e27 = grads[i_1];
-        metal::float4 g = h_1.sign * _e27;
-        metal::float4 _e33 = exp_avg[i_1];
-        metal::float4 m_1 = (h_1.moments.beta1_ * _e33) + (h_1.moments.fresh1_ * g);
-        metal::float4 _e43 = exp_avg_sq[i_1];
-        metal::float4 v_1 = (h_1.moments.beta2_ * _e43) + (h_1.moments.fresh2_ * (g * g));
+        metal::float4 _e28 = grads[i_1];
+        metal::float4 _e29 = paced(h_1.pace, _e28);
+        metal::float4 _e34 = exp_avg[i_1];
+        metal::float4 m_1 = (h_1.moments.beta1_ * _e34) + (h_1.moments.fresh1_ * _e29);
+        metal::float4 _e44 = exp_avg_sq[i_1];
+        metal::float4 v_1 = (h_1.moments.beta2_ * _e44) + (h_1.moments.fresh2_ * (_e29 * _e29));
         exp_avg[i_1] = m_1;
         exp_avg_sq[i_1] = v_1;
         metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(lane * 4u)) < metal::uint4(_e3.length);
-        metal::float4 _e68 = direction(h_1, p_1, m_1, v_1);
-        metal::float4 u = metal::select(metal::float4(0.0), _e68, within);
+        metal::float4 _e69 = direction(h_1, p_1, m_1, v_1);
+        metal::float4 u = metal::select(metal::float4(0.0), _e69, within);
         squares = metal::float2(metal::dot(p_1, p_1), metal::dot(u, u));
     }
-    metal::float2 _e73 = squares;
-    metal::float2 _e74 = sum_over_workgroup(lane, _e73, sums);
-    squares = _e74;
+    metal::float2 _e74 = squares;
+    metal::float2 _e75 = sum_over_workgroup(lane, _e74, sums);
+    squares = _e75;
     if (lane == 0u) {
         local_1 = _e3.length > 0u;
     } else {
         local_1 = false;
     }
-    bool _e83 = local_1;
-    if (_e83) {
-        metal::float2 _e87 = squares;
-        partials[_e3.number] = _e87;
+    bool _e84 = local_1;
+    if (_e84) {
+        metal::float2 _e88 = squares;
+        partials[_e3.number] = _e88;
         return;
     } else {
         return;
@@ -208,8 +263,8 @@ struct finishInput {
   metal::uint3 group_1 [[threadgroup_position_in_grid]]
 , metal::uint3 grid_1 [[threadgroups_per_grid]]
 , uint lane_1 [[thread_index_in_threadgroup]]
-, threadgroup type_6& sums
-, device type_7 const& hypers [[user(fake0)]]
+, threadgroup type_7& sums
+, device type_8 const& hypers [[user(fake0)]]
 , device type_10 const& partials [[user(fake0)]]
 , device type_11& trust [[user(fake0)]]
 , device type_12 const& spans [[user(fake0)]]
@@ -228,27 +283,27 @@ struct finishInput {
         return;
     }
     Hyper h_2 = hypers[_e3];
-    Span span = spans[_e3];
+    Span span_2 = spans[_e3];
     i = lane_1;
-    uint2 loop_bound_1 = uint2(4294967295u);
-    bool loop_init_1 = true;
+    uint2 loop_bound_2 = uint2(4294967295u);
+    bool loop_init_2 = true;
     while(true) {
-        if (metal::all(loop_bound_1 == uint2(0u))) { break; }
-        loop_bound_1 -= uint2(loop_bound_1.y == 0u, 1u);
-        if (!loop_init_1) {
+        if (metal::all(loop_bound_2 == uint2(0u))) { break; }
+        loop_bound_2 -= uint2(loop_bound_2.y == 0u, 1u);
+        if (!loop_init_2) {
             uint _e28 = i;
             i = _e28 + WIDTH;
         }
-        loop_init_1 = false;
+        loop_init_2 = false;
         uint _e17 = i;
-        if (_e17 < span.length) {
+        if (_e17 < span_2.length) {
         } else {
             break;
         }
         {
             metal::float2 _e20 = squares_1;
             uint _e23 = i;
-            metal::float2 _e26 = partials[span.first + _e23];
+            metal::float2 _e26 = partials[span_2.first + _e23];
             squares_1 = _e20 + _e26;
         }
     }
@@ -288,7 +343,7 @@ struct applyInput {
 , metal::uint3 grid_2 [[threadgroups_per_grid]]
 , uint lane_2 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_7 const& hypers [[user(fake0)]]
+, device type_8 const& hypers [[user(fake0)]]
 , device type_9& params [[user(fake0)]]
 , device type_9 const& exp_avg [[user(fake0)]]
 , device type_9 const& exp_avg_sq [[user(fake0)]]
@@ -298,22 +353,22 @@ struct applyInput {
     bool local_4 = {};
     Tile _e3 = tile_of(group_2, grid_2, tiles, _buffer_sizes);
     Hyper h_3 = hypers[_e3.segment];
-    if (!((h_3.live == 0u))) {
-        bool _e14 = inside(_e3, lane_2);
-        local_4 = !(_e14);
+    if (!((h_3.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane_2);
+        local_4 = !(_e15);
     } else {
         local_4 = true;
     }
-    bool _e17 = local_4;
-    if (_e17) {
+    bool _e18 = local_4;
+    if (_e18) {
         return;
     }
     uint i_2 = _e3.first + lane_2;
     metal::float4 p_2 = params[i_2];
-    float _e29 = trust[_e3.segment];
-    metal::float4 _e33 = exp_avg[i_2];
-    metal::float4 _e36 = exp_avg_sq[i_2];
-    metal::float4 _e37 = direction(h_3, p_2, _e33, _e36);
-    params[i_2] = p_2 - ((h_3.lr * _e29) * _e37);
+    float _e31 = trust[_e3.segment];
+    metal::float4 _e35 = exp_avg[i_2];
+    metal::float4 _e38 = exp_avg_sq[i_2];
+    metal::float4 _e39 = direction(h_3, p_2, _e35, _e38);
+    params[i_2] = p_2 - ((h_3.pace.lr * _e31) * _e39);
     return;
 }

@@ -21,10 +21,18 @@ struct Tile {
     uint number;
 };
 typedef Tile type_1[1];
-struct Hyper {
+struct Pace {
     uint live;
-    float sign;
+    uint first;
+    float factor;
+    float unit;
+    float limit;
     float lr;
+    float correction;
+    float root_scale;
+};
+struct Hyper {
+    Pace pace;
     float alpha;
     float fresh;
     float eps;
@@ -32,7 +40,7 @@ struct Hyper {
     float momentum;
     uint centered;
 };
-typedef Hyper type_5[1];
+typedef Hyper type_6[1];
 typedef metal::float4 type_7[1];
 constant uint WIDTH = 256u;
 
@@ -64,6 +72,15 @@ bool inside(
     return (lane_4 * 4u) < tile.length;
 }
 
+metal::float4 paced(
+    Pace pace,
+    metal::float4 grad
+) {
+    metal::float4 g_2 = pace.factor * (pace.unit * grad);
+    metal::bool4 over = metal::bool4(pace.limit > 0.0) & (metal::abs(g_2) > metal::float4(pace.limit));
+    return metal::select(g_2, metal::sign(g_2) * pace.limit, over);
+}
+
 metal::float4 gradient(
     Hyper h,
     uint i,
@@ -72,7 +89,8 @@ metal::float4 gradient(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     metal::float4 _e6 = grads[i];
-    return (h.sign * _e6) + (h.weight_decay * p);
+    metal::float4 _e7 = paced(h.pace, _e6);
+    return _e7 + (h.weight_decay * p);
 }
 
 metal::float4 square(
@@ -129,7 +147,7 @@ struct plainInput {
 , metal::uint3 grid [[threadgroups_per_grid]]
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_5 const& hypers [[user(fake0)]]
+, device type_6 const& hypers [[user(fake0)]]
 , device type_7& params [[user(fake0)]]
 , device type_7 const& grads [[user(fake0)]]
 , device type_7& square_avg [[user(fake0)]]
@@ -138,21 +156,21 @@ struct plainInput {
     bool local = {};
     Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
     Hyper h_4 = hypers[_e3.segment];
-    if (!((h_4.live == 0u))) {
-        bool _e14 = inside(_e3, lane);
-        local = !(_e14);
+    if (!((h_4.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane);
+        local = !(_e15);
     } else {
         local = true;
     }
-    bool _e17 = local;
-    if (_e17) {
+    bool _e18 = local;
+    if (_e18) {
         return;
     }
     uint i_4 = _e3.first + lane;
     metal::float4 p_1 = params[i_4];
-    metal::float4 _e23 = gradient(h_4, i_4, p_1, grads, _buffer_sizes);
-    metal::float4 _e27 = square(h_4, i_4, _e23, square_avg, _buffer_sizes);
-    params[i_4] = p_1 - (h_4.lr * (_e23 / (metal::sqrt(_e27) + metal::float4(h_4.eps))));
+    metal::float4 _e24 = gradient(h_4, i_4, p_1, grads, _buffer_sizes);
+    metal::float4 _e29 = square(h_4, i_4, _e24, square_avg, _buffer_sizes);
+    params[i_4] = p_1 - (h_4.pace.lr * (_e24 / (metal::sqrt(_e29) + metal::float4(h_4.eps))));
     return;
 }
 
@@ -164,7 +182,7 @@ struct centeredInput {
 , metal::uint3 grid_1 [[threadgroups_per_grid]]
 , uint lane_1 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_5 const& hypers [[user(fake0)]]
+, device type_6 const& hypers [[user(fake0)]]
 , device type_7& params [[user(fake0)]]
 , device type_7 const& grads [[user(fake0)]]
 , device type_7& square_avg [[user(fake0)]]
@@ -174,21 +192,21 @@ struct centeredInput {
     bool local_1 = {};
     Tile _e3 = tile_of(group_1, grid_1, tiles, _buffer_sizes);
     Hyper h_5 = hypers[_e3.segment];
-    if (!((h_5.live == 0u))) {
-        bool _e14 = inside(_e3, lane_1);
-        local_1 = !(_e14);
+    if (!((h_5.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane_1);
+        local_1 = !(_e15);
     } else {
         local_1 = true;
     }
-    bool _e17 = local_1;
-    if (_e17) {
+    bool _e18 = local_1;
+    if (_e18) {
         return;
     }
     uint i_5 = _e3.first + lane_1;
     metal::float4 p_2 = params[i_5];
-    metal::float4 _e23 = gradient(h_5, i_5, p_2, grads, _buffer_sizes);
-    metal::float4 _e27 = variance(h_5, i_5, _e23, square_avg, grad_avg, _buffer_sizes);
-    params[i_5] = p_2 - (h_5.lr * (_e23 / (metal::sqrt(_e27) + metal::float4(h_5.eps))));
+    metal::float4 _e24 = gradient(h_5, i_5, p_2, grads, _buffer_sizes);
+    metal::float4 _e29 = variance(h_5, i_5, _e24, square_avg, grad_avg, _buffer_sizes);
+    params[i_5] = p_2 - (h_5.pace.lr * (_e24 / (metal::sqrt(_e29) + metal::float4(h_5.eps))));
     return;
 }
 
@@ -200,7 +218,7 @@ struct momentumInput {
 , metal::uint3 grid_2 [[threadgroups_per_grid]]
 , uint lane_2 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_5 const& hypers [[user(fake0)]]
+, device type_6 const& hypers [[user(fake0)]]
 , device type_7& params [[user(fake0)]]
 , device type_7 const& grads [[user(fake0)]]
 , device type_7& square_avg [[user(fake0)]]
@@ -210,22 +228,22 @@ struct momentumInput {
     bool local_2 = {};
     Tile _e3 = tile_of(group_2, grid_2, tiles, _buffer_sizes);
     Hyper h_6 = hypers[_e3.segment];
-    if (!((h_6.live == 0u))) {
-        bool _e14 = inside(_e3, lane_2);
-        local_2 = !(_e14);
+    if (!((h_6.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane_2);
+        local_2 = !(_e15);
     } else {
         local_2 = true;
     }
-    bool _e17 = local_2;
-    if (_e17) {
+    bool _e18 = local_2;
+    if (_e18) {
         return;
     }
     uint i_6 = _e3.first + lane_2;
     metal::float4 p_3 = params[i_6];
-    metal::float4 _e23 = gradient(h_6, i_6, p_3, grads, _buffer_sizes);
-    metal::float4 _e27 = square(h_6, i_6, _e23, square_avg, _buffer_sizes);
-    metal::float4 _e33 = speed(h_6, i_6, _e23 / (metal::sqrt(_e27) + metal::float4(h_6.eps)), momentum_buffer, _buffer_sizes);
-    params[i_6] = p_3 - (h_6.lr * _e33);
+    metal::float4 _e24 = gradient(h_6, i_6, p_3, grads, _buffer_sizes);
+    metal::float4 _e29 = square(h_6, i_6, _e24, square_avg, _buffer_sizes);
+    metal::float4 _e35 = speed(h_6, i_6, _e24 / (metal::sqrt(_e29) + metal::float4(h_6.eps)), momentum_buffer, _buffer_sizes);
+    params[i_6] = p_3 - (h_6.pace.lr * _e35);
     return;
 }
 
@@ -237,7 +255,7 @@ struct centered_momentumInput {
 , metal::uint3 grid_3 [[threadgroups_per_grid]]
 , uint lane_3 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_5 const& hypers [[user(fake0)]]
+, device type_6 const& hypers [[user(fake0)]]
 , device type_7& params [[user(fake0)]]
 , device type_7 const& grads [[user(fake0)]]
 , device type_7& square_avg [[user(fake0)]]
@@ -248,21 +266,21 @@ struct centered_momentumInput {
     bool local_3 = {};
     Tile _e3 = tile_of(group_3, grid_3, tiles, _buffer_sizes);
     Hyper h_7 = hypers[_e3.segment];
-    if (!((h_7.live == 0u))) {
-        bool _e14 = inside(_e3, lane_3);
-        local_3 = !(_e14);
+    if (!((h_7.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane_3);
+        local_3 = !(_e15);
     } else {
         local_3 = true;
     }
-    bool _e17 = local_3;
-    if (_e17) {
+    bool _e18 = local_3;
+    if (_e18) {
         return;
     }
     uint i_7 = _e3.first + lane_3;
     metal::float4 p_4 = params[i_7];
-    metal::float4 _e23 = gradient(h_7, i_7, p_4, grads, _buffer_sizes);
-    metal::float4 _e27 = variance(h_7, i_7, _e23, square_avg, grad_avg, _buffer_sizes);
-    metal::float4 _e33 = speed(h_7, i_7, _e23 / (metal::sqrt(_e27) + metal::float4(h_7.eps)), momentum_buffer, _buffer_sizes);
-    params[i_7] = p_4 - (h_7.lr * _e33);
+    metal::float4 _e24 = gradient(h_7, i_7, p_4, grads, _buffer_sizes);
+    metal::float4 _e29 = variance(h_7, i_7, _e24, square_avg, grad_avg, _buffer_sizes);
+    metal::float4 _e35 = speed(h_7, i_7, _e24 / (metal::sqrt(_e29) + metal::float4(h_7.eps)), momentum_buffer, _buffer_sizes);
+    params[i_7] = p_4 - (h_7.pace.lr * _e35);
     return;
 }

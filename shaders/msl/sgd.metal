@@ -19,17 +19,24 @@ struct Tile {
     uint number;
 };
 typedef Tile type_1[1];
-struct Hyper {
+struct Pace {
     uint live;
+    uint first;
+    float factor;
+    float unit;
+    float limit;
     float lr;
+    float correction;
+    float root_scale;
+};
+struct Hyper {
+    Pace pace;
     float momentum;
     float undamped;
     float weight_decay;
-    float sign;
     uint nesterov;
-    uint first;
 };
-typedef Hyper type_5[1];
+typedef Hyper type_6[1];
 typedef metal::float4 type_7[1];
 constant uint WIDTH = 256u;
 
@@ -61,6 +68,15 @@ bool inside(
     return (lane_2 * 4u) < tile.length;
 }
 
+metal::float4 paced(
+    Pace pace,
+    metal::float4 grad
+) {
+    metal::float4 g = pace.factor * (pace.unit * grad);
+    metal::bool4 over = metal::bool4(pace.limit > 0.0) & (metal::abs(g) > metal::float4(pace.limit));
+    return metal::select(g, metal::sign(g) * pace.limit, over);
+}
+
 struct plainInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void plain(
@@ -68,7 +84,7 @@ struct plainInput {
 , metal::uint3 grid [[threadgroups_per_grid]]
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_5 const& hypers [[user(fake0)]]
+, device type_6 const& hypers [[user(fake0)]]
 , device type_7& params [[user(fake0)]]
 , device type_7 const& grads [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
@@ -76,21 +92,22 @@ struct plainInput {
     bool local = {};
     Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
     Hyper h = hypers[_e3.segment];
-    if (!((h.live == 0u))) {
-        bool _e14 = inside(_e3, lane);
-        local = !(_e14);
+    if (!((h.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane);
+        local = !(_e15);
     } else {
         local = true;
     }
-    bool _e17 = local;
-    if (_e17) {
+    bool _e18 = local;
+    if (_e18) {
         return;
     }
     uint i = _e3.first + lane;
     metal::float4 p = params[i];
-    metal::float4 _e26 = grads[i];
-    metal::float4 g = (h.sign * _e26) + (h.weight_decay * p);
-    params[i] = p - (h.lr * g);
+    metal::float4 _e27 = grads[i];
+    metal::float4 _e28 = paced(h.pace, _e27);
+    metal::float4 g_1 = _e28 + (h.weight_decay * p);
+    params[i] = p - (h.pace.lr * g_1);
     return;
 }
 
@@ -102,7 +119,7 @@ struct momentumInput {
 , metal::uint3 grid_1 [[threadgroups_per_grid]]
 , uint lane_1 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_5 const& hypers [[user(fake0)]]
+, device type_6 const& hypers [[user(fake0)]]
 , device type_7& params [[user(fake0)]]
 , device type_7 const& grads [[user(fake0)]]
 , device type_7& momentum_buffer [[user(fake0)]]
@@ -112,28 +129,29 @@ struct momentumInput {
     metal::float4 d = {};
     Tile _e3 = tile_of(group_1, grid_1, tiles, _buffer_sizes);
     Hyper h_1 = hypers[_e3.segment];
-    if (!((h_1.live == 0u))) {
-        bool _e14 = inside(_e3, lane_1);
-        local_1 = !(_e14);
+    if (!((h_1.pace.live == 0u))) {
+        bool _e15 = inside(_e3, lane_1);
+        local_1 = !(_e15);
     } else {
         local_1 = true;
     }
-    bool _e17 = local_1;
-    if (_e17) {
+    bool _e18 = local_1;
+    if (_e18) {
         return;
     }
     uint i_1 = _e3.first + lane_1;
     metal::float4 p_1 = params[i_1];
-    metal::float4 _e26 = grads[i_1];
-    metal::float4 g_1 = (h_1.sign * _e26) + (h_1.weight_decay * p_1);
-    d = g_1;
+    metal::float4 _e27 = grads[i_1];
+    metal::float4 _e28 = paced(h_1.pace, _e27);
+    metal::float4 g_2 = _e28 + (h_1.weight_decay * p_1);
+    d = g_2;
     if (h_1.momentum > 0.0) {
-        metal::float4 _e38 = momentum_buffer[i_1];
-        metal::float4 buf = (h_1.first == 1u) ? g_1 : ((h_1.momentum * _e38) + (h_1.undamped * g_1));
+        metal::float4 _e39 = momentum_buffer[i_1];
+        metal::float4 buf = (h_1.pace.first == 1u) ? g_2 : ((h_1.momentum * _e39) + (h_1.undamped * g_2));
         momentum_buffer[i_1] = buf;
-        d = (h_1.nesterov == 1u) ? (g_1 + (h_1.momentum * buf)) : buf;
+        d = (h_1.nesterov == 1u) ? (g_2 + (h_1.momentum * buf)) : buf;
     }
-    metal::float4 _e59 = d;
-    params[i_1] = p_1 - (h_1.lr * _e59);
+    metal::float4 _e62 = d;
+    params[i_1] = p_1 - (h_1.pace.lr * _e62);
     return;
 }

@@ -1,7 +1,9 @@
 //! The buffers of a run: parameters, gradients and slots, one buffer a window each. Passive.
 
+use super::control::ControlBuffers;
 use super::device::Gpu;
 use super::layout::Layout;
+use crate::optim::Ledger;
 use crate::optim::rule::{Binding, MAX_SLOTS};
 
 /// Buffers by window.
@@ -19,10 +21,11 @@ pub(super) struct Arena {
     pub partials: wgpu::Buffer,
     pub trust: wgpu::Buffer,
     pub spans: wgpu::Buffer,
+    pub control: Option<ControlBuffers>,
 }
 
 /// A storage buffer; WebGPU binds none of 0 bytes, so there is always room for one row.
-fn storage(gpu: &Gpu, label: &str, size: u64) -> wgpu::Buffer {
+pub(super) fn storage(gpu: &Gpu, label: &str, size: u64) -> wgpu::Buffer {
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let label = format!("webgpu-optim.{label}");
     gpu.device.create_buffer(&wgpu::BufferDescriptor {
@@ -33,16 +36,17 @@ fn storage(gpu: &Gpu, label: &str, size: u64) -> wgpu::Buffer {
     })
 }
 
-fn table<T: bytemuck::Pod>(gpu: &Gpu, label: &str, rows: &[T]) -> wgpu::Buffer {
+pub(super) fn table<T: bytemuck::Pod>(gpu: &Gpu, label: &str, rows: &[T]) -> wgpu::Buffer {
     let buffer = storage(gpu, label, size_of_val(rows) as u64);
     gpu.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(rows));
     buffer
 }
 
 impl Arena {
-    /// Makes zeroed buffers for tensors of these lengths, without slots, with rows of `hyper_size` bytes.
-    pub fn new(gpu: &Gpu, lengths: &[usize], hyper_size: usize) -> Self {
-        let layout = Layout::new(lengths, gpu.window_capacity());
+    /// Makes zeroed buffers for the tensors of a ledger, without slots.
+    pub fn new(gpu: &Gpu, ledger: &Ledger) -> Self {
+        let lengths: Vec<usize> = ledger.tensors().iter().map(|tensor| tensor.length).collect();
+        let layout = Layout::new(&lengths, gpu.window_capacity());
         let tiles = layout.tiles();
         let count: usize = tiles.iter().map(Vec::len).sum();
         Self {
@@ -50,10 +54,11 @@ impl Arena {
             grads: windows(gpu, &layout, "grads"),
             slots: Default::default(),
             tiles: tiles.iter().map(|tiles| table(gpu, "tiles", tiles)).collect(),
-            hypers: storage(gpu, "hypers", (lengths.len() * hyper_size) as u64),
+            hypers: storage(gpu, "hypers", (lengths.len() * ledger.entry().hyper_size) as u64),
             partials: storage(gpu, "partials", count as u64 * 8),
             trust: storage(gpu, "trust", lengths.len() as u64 * 4),
             spans: table(gpu, "spans", &layout.spans()),
+            control: ControlBuffers::new(gpu, ledger),
             layout,
         }
     }
@@ -71,17 +76,24 @@ impl Arena {
         }
     }
 
-    /// The buffer that a binding means in a window.
-    pub fn buffer(&self, binding: Binding, window: usize) -> &wgpu::Buffer {
+    /// The buffer that a binding means in a window; none where the run has none of that kind.
+    pub fn buffer(&self, binding: Binding, window: usize) -> Option<&wgpu::Buffer> {
+        let control = self.control.as_ref();
         match binding {
-            Binding::Hypers => &self.hypers,
-            Binding::Tiles => &self.tiles[window],
-            Binding::Params => &self.params[window],
-            Binding::Grads => &self.grads[window],
-            Binding::Slot(slot) => &self.slots[slot][window],
-            Binding::Partials => &self.partials,
-            Binding::Trust => &self.trust,
-            Binding::Spans => &self.spans,
+            Binding::Hypers | Binding::Rows => Some(&self.hypers),
+            Binding::Tiles => self.tiles.get(window),
+            Binding::Params => self.params.get(window),
+            Binding::Grads => self.grads.get(window),
+            Binding::Slot(slot) => self.slots[slot].get(window),
+            Binding::Partials => Some(&self.partials),
+            Binding::Trust => Some(&self.trust),
+            Binding::Spans => Some(&self.spans),
+            Binding::Norms => control.map(|it| &it.norms),
+            Binding::Plans => control.map(|it| &it.plans),
+            Binding::Rates => control.map(|it| &it.rates),
+            Binding::Counts => control.map(|it| &it.counts),
+            Binding::Standing => control.map(|it| &it.standing),
+            Binding::Settings => control.map(|it| &it.settings),
         }
     }
 }
@@ -94,6 +106,8 @@ impl Drop for Arena {
     /// Gives the memory back at once: a browser would keep it until its garbage collector runs.
     fn drop(&mut self) {
         let sets = [&self.params, &self.grads, &self.tiles].into_iter().chain(&self.slots).flatten();
-        sets.chain([&self.hypers, &self.partials, &self.trust, &self.spans]).for_each(wgpu::Buffer::destroy);
+        let control = self.control.iter().flat_map(ControlBuffers::all);
+        let tables = [&self.hypers, &self.partials, &self.trust, &self.spans];
+        sets.chain(tables).chain(control).for_each(wgpu::Buffer::destroy);
     }
 }

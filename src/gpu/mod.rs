@@ -3,12 +3,15 @@
 #[cfg(all(feature = "js", target_arch = "wasm32"))]
 pub(crate) mod adopt;
 mod arena;
+mod control;
 mod device;
 mod layout;
 mod pipeline;
 mod staging;
 mod trainer;
 
+#[doc(hidden)]
+pub use control::described;
 pub use device::Gpu;
 pub use layout::{ALIGNMENT, Layout, Piece, Span, TILE, Tile};
 pub use trainer::{Slice, Trainer};

@@ -5,7 +5,20 @@ use crate::optim::Entry;
 use crate::optim::rule::{Binding, Pass};
 use std::borrow::Cow;
 
-/// Rule and entry point.
+/// A shader by its stem and its WGSL.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shader {
+    pub stem: &'static str,
+    pub source: &'static str,
+}
+
+impl From<&'static Entry> for Shader {
+    fn from(entry: &'static Entry) -> Self {
+        Self { stem: entry.kind, source: entry.shader }
+    }
+}
+
+/// Stem and entry point.
 pub(super) type Key = (&'static str, &'static str);
 
 /// A compiled entry point and what it binds.
@@ -29,15 +42,15 @@ fn layout_entry(binding: &Binding) -> wgpu::BindGroupLayoutEntry {
 }
 
 /// Compiles a pass, or takes it from those compiled before on this device.
-pub(super) fn kernel(gpu: &Gpu, entry: &'static Entry, pass: &Pass) -> Kernel {
+pub(super) fn kernel(gpu: &Gpu, shader: Shader, pass: &Pass) -> Kernel {
     let mut kernels = lock(&gpu.kernels);
-    kernels.entry((entry.kind, pass.entry)).or_insert_with(|| compile(gpu, entry, pass)).clone()
+    kernels.entry((shader.stem, pass.entry)).or_insert_with(|| compile(gpu, shader, pass)).clone()
 }
 
-fn compile(gpu: &Gpu, entry: &Entry, pass: &Pass) -> Kernel {
-    let label = format!("webgpu-optim.{}.{}", entry.kind, pass.entry);
+fn compile(gpu: &Gpu, shader: Shader, pass: &Pass) -> Kernel {
+    let label = format!("webgpu-optim.{}.{}", shader.stem, pass.entry);
     let label = Some(label.as_str());
-    let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(entry.shader));
+    let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(shader.source));
     let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
     let entries: Vec<_> = pass.uses.iter().map(layout_entry).collect();
     let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });

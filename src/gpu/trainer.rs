@@ -1,12 +1,13 @@
 //! The straight line: check the lengths, write the gradients, count the step, write the scalars, dispatch.
 
 use super::arena::{Arena, Windows};
+use super::control;
 use super::device::Gpu;
-use super::pipeline::kernel;
+use super::pipeline::{Shader, kernel};
 use super::staging::Staging;
 use crate::error::Error;
-use crate::optim::rule::{Over, Pass};
-use crate::optim::{Group, Groups, Ledger};
+use crate::optim::rule::{Binding, Over, Pass};
+use crate::optim::{Group, Groups, Ledger, Summary};
 use std::collections::HashMap;
 
 /// Where a tensor's values stand on the device. Starts on a 256-byte boundary.
@@ -76,10 +77,8 @@ impl Trainer {
                 what: format!("`{name}` has {length} values; a tensor may have at most {}", u32::MAX),
             });
         }
-        let lengths: Vec<_> = tensors.iter().map(|(_, length)| *length).collect();
-        let hyper_size = ledger.entry().hyper_size;
-        let arena = Arena::new(gpu, &lengths, hyper_size);
-        let rows = vec![0; lengths.len() * hyper_size];
+        let arena = Arena::new(gpu, &ledger);
+        let rows = vec![0; tensors.len() * ledger.entry().hyper_size];
         let mut trainer =
             Self { gpu: gpu.clone(), ledger, arena, staging: Staging::default(), rows, dispatches: Vec::new() };
         trainer.bind();
@@ -107,6 +106,9 @@ impl Trainer {
     /// [`Error::Gpu`] and [`Error::DeviceLost`], of work before this step.
     pub fn run(&mut self, present: Option<&[usize]>) -> Result<(), Error> {
         self.gpu.check()?;
+        if let Some(control) = &self.arena.control {
+            control.write_rates(&self.gpu, &self.ledger);
+        }
         self.rows.fill(0); // a row of zeros leaves its tensor alone
         let (rows, size) = (&mut self.rows, self.ledger.entry().hyper_size);
         self.ledger.advance(present, |tensor, group, now| {
@@ -144,6 +146,17 @@ impl Trainer {
         Ok(self.read(&self.arena.slots[self.ledger.slot(slot)?]))
     }
 
+    /// How the run stands as of the call: steps taken and skipped, norm and clipping of the last step, loss scale.
+    /// Only a run with a [`Control`](crate::Control) has it on the device.
+    ///
+    /// # Errors
+    /// The future as [`Trainer::params`].
+    pub fn summary(&self) -> impl Future<Output = Result<Option<Summary>, Error>> + use<> {
+        let standing = self.arena.control.iter().map(|control| control.standing.clone()).collect::<Vec<_>>();
+        let reading = self.staging.read(&self.gpu, &standing);
+        async move { Ok(reading.await?.first().and_then(|words| control::summary(words))) }
+    }
+
     /// Replaces the options of a group from the next step on; see [`Ledger::set`].
     ///
     /// # Errors
@@ -151,6 +164,9 @@ impl Trainer {
     pub fn set(&mut self, index: usize, group: Group) -> Result<(), Error> {
         let used = self.ledger.used();
         self.ledger.set(index, group)?;
+        if let Some(control) = &self.arena.control {
+            control.write_plans(&self.gpu, &self.ledger);
+        }
         if used != self.ledger.used() {
             self.bind();
         }
@@ -162,7 +178,8 @@ impl Trainer {
     /// # Errors
     /// As [`Ledger::set`].
     pub fn set_lr(&mut self, index: usize, lr: f64) -> Result<(), Error> {
-        self.ledger.set_lr(index, lr)
+        let group = self.ledger.with_lr(index, lr)?;
+        self.set(index, group)
     }
 
     /// Where a tensor's gradient stands: one slice, more when it is larger than a window, none when it is empty.
@@ -227,13 +244,19 @@ impl Trainer {
             }
         }
         self.dispatches.clear();
+        if self.arena.control.is_some() {
+            self.add(control::SHADER, control::PASSES);
+        }
+        self.add(self.ledger.entry().into(), self.ledger.passes());
+    }
+
+    fn add(&mut self, shader: Shader, passes: &[Pass]) {
         let tiles: Vec<_> = self.arena.layout.tiles().iter().map(Vec::len).collect();
-        for pass in self.ledger.passes() {
+        for pass in passes {
             match pass.over {
-                Over::Tiles => {
-                    (0..tiles.len()).for_each(|window| self.dispatch(pass, window, tiles[window]));
-                }
-                Over::Tensors => self.dispatch(pass, 0, self.ledger.tensors().len()),
+                Over::Tiles => (0..tiles.len()).for_each(|window| self.dispatch(shader, pass, window, tiles[window])),
+                Over::Tensors => self.dispatch(shader, pass, 0, self.ledger.tensors().len()),
+                Over::Once => self.dispatch(shader, pass, 0, 1),
             }
         }
     }
@@ -247,13 +270,13 @@ impl Trainer {
         }
     }
 
-    fn dispatch(&mut self, pass: &Pass, window: usize, workgroups: usize) {
-        let kernel = kernel(&self.gpu, self.ledger.entry(), pass);
-        let entry = |binding: &crate::optim::rule::Binding| wgpu::BindGroupEntry {
-            binding: binding.number(),
-            resource: self.arena.buffer(*binding, window).as_entire_binding(),
+    fn dispatch(&mut self, shader: Shader, pass: &Pass, window: usize, workgroups: usize) {
+        let kernel = kernel(&self.gpu, shader, pass);
+        let entry = |binding: &Binding| {
+            let buffer = self.arena.buffer(*binding, window)?;
+            Some(wgpu::BindGroupEntry { binding: binding.number(), resource: buffer.as_entire_binding() })
         };
-        let entries: Vec<_> = pass.uses.iter().map(entry).collect();
+        let entries: Vec<_> = pass.uses.iter().filter_map(entry).collect();
         let bind_group = self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("webgpu-optim.step"),
             layout: &kernel.layout,

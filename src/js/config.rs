@@ -2,7 +2,7 @@
 
 use super::value::Value;
 use crate::error::Error;
-use crate::optim::{AnyRule, Group, Groups, Schedule};
+use crate::optim::{AnyRule, Control, Group, Groups, Schedule};
 use js_sys::{Array, Reflect};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, value::Error as Refusal};
@@ -55,5 +55,5 @@ pub(super) fn groups(kind: &str, list: &Array) -> Result<Groups, Error> {
     if groups.is_empty() {
         return Err(Error::invalid("there must be at least one group"));
     }
-    Ok(Groups(groups))
+    Ok(Groups { list: groups, control: Control::default() })
 }

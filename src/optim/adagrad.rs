@@ -1,7 +1,8 @@
 //! Adagrad.
 
 use super::check::non_negative;
-use super::rule::{Binding::*, Now, Over, Pass, Rule, Slots, Used, row, sign};
+use super::pace::Pace;
+use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, row};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
@@ -49,9 +50,7 @@ impl Default for Adagrad {
 row! {
     /// One tensor's row in `shaders/adagrad.wgsl`.
     pub struct Hyper {
-        live: u32,
-        sign: f32,
-        lr: f32,
+        pace: Pace,
         eps: f32,
         weight_decay: f32,
     }
@@ -79,6 +78,14 @@ impl Rule for Adagrad {
         &mut self.lr
     }
 
+    fn maximize(&self) -> bool {
+        self.maximize
+    }
+
+    fn lr_decay(&self) -> f64 {
+        self.lr_decay
+    }
+
     fn used(&self) -> Used {
         [true, false, false]
     }
@@ -91,22 +98,15 @@ impl Rule for Adagrad {
         &[Pass { entry: "plain", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Grads, Slot(0)] }]
     }
 
-    fn hyper(&self, now: &Now) -> Hyper {
-        let lr = now.lr / (1.0 + (now.t - 1) as f64 * self.lr_decay);
-        Hyper {
-            live: 1,
-            sign: sign(self.maximize),
-            lr: lr as f32,
-            eps: self.eps as f32,
-            weight_decay: self.weight_decay as f32,
-        }
+    fn hyper(&self, pace: Pace) -> Hyper {
+        Hyper { pace, eps: self.eps as f32, weight_decay: self.weight_decay as f32 }
     }
 
     fn step(h: &Hyper, params: &mut [f32], grads: &[f32], [sum, ..]: Slots<'_>) {
         for (i, (p, grad)) in params.iter_mut().zip(grads).enumerate() {
-            let g = h.sign * grad + h.weight_decay * *p;
+            let g = h.pace.paced(*grad) + h.weight_decay * *p;
             sum[i] += g * g;
-            *p -= h.lr * (g / (sum[i].sqrt() + h.eps));
+            *p -= h.pace.lr() * (g / (sum[i].sqrt() + h.eps));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Adam with decoupled weight decay.
 
 use super::check::non_negative;
-use super::moments::{Moments, corrections};
-use super::rule::{Binding::*, Now, Over, Pass, Rule, Slots, Used, row, sign};
+use super::moments::Moments;
+use super::pace::Pace;
+use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, row};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
@@ -56,13 +57,10 @@ impl Default for AdamW {
 row! {
     /// One tensor's row in `shaders/adamw.wgsl`.
     pub struct Hyper {
-        live: u32,
-        sign: f32,
+        pace: Pace,
         moments: Moments,
         eps: f32,
-        decay: f32,
-        step_size: f32,
-        root_scale: f32,
+        weight_decay: f32,
         amsgrad: u32,
     }
 }
@@ -87,6 +85,14 @@ impl Rule for AdamW {
         &mut self.lr
     }
 
+    fn maximize(&self) -> bool {
+        self.maximize
+    }
+
+    fn betas(&self) -> [f64; 2] {
+        [self.beta1, self.beta2]
+    }
+
     fn used(&self) -> Used {
         [true, true, self.amsgrad]
     }
@@ -102,31 +108,27 @@ impl Rule for AdamW {
         if used[2] { AMSGRAD } else { PLAIN }
     }
 
-    fn hyper(&self, now: &Now) -> Hyper {
-        let (correction, root_scale) = corrections(self.beta1, self.beta2, now);
+    fn hyper(&self, pace: Pace) -> Hyper {
         Hyper {
-            live: 1,
-            sign: sign(self.maximize),
+            pace,
             moments: Moments::new(self.beta1, self.beta2),
             eps: self.eps as f32,
-            decay: (now.lr * self.weight_decay) as f32,
-            step_size: (now.lr * correction) as f32,
-            root_scale: root_scale as f32,
+            weight_decay: self.weight_decay as f32,
             amsgrad: self.amsgrad.into(),
         }
     }
 
     fn step(h: &Hyper, params: &mut [f32], grads: &[f32], [m, v, n]: Slots<'_>) {
         for (i, (p, grad)) in params.iter_mut().zip(grads).enumerate() {
-            let g = h.sign * grad;
-            *p -= h.decay * *p;
+            let g = h.pace.paced(*grad);
+            *p -= h.pace.lr() * h.weight_decay * *p;
             h.moments.update(&mut m[i], &mut v[i], g);
             let mut second = v[i];
             if h.amsgrad == 1 {
                 n[i] = n[i].max(v[i]);
                 second = n[i];
             }
-            *p -= h.step_size * (m[i] / (second.sqrt() * h.root_scale + h.eps));
+            *p -= h.pace.lr() * h.pace.correction() * (m[i] / (second.sqrt() * h.pace.root_scale() + h.eps));
         }
     }
 }

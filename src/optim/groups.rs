@@ -1,6 +1,6 @@
 //! Parameter groups: which options hold for which tensors.
 
-use super::{AnyRule, Schedule};
+use super::{AnyRule, Clip, Control, LossScale, Nonfinite, Schedule};
 use crate::error::Error;
 
 /// Options that hold for some tensors.
@@ -40,32 +40,55 @@ impl Group {
 /// # Ok::<(), webgpu_optim::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Groups(pub(crate) Vec<Group>);
+pub struct Groups {
+    pub(crate) list: Vec<Group>,
+    pub(crate) control: Control,
+}
 
 impl Groups {
     /// All tensors in one group.
     pub fn new(rule: impl Into<AnyRule>) -> Self {
-        Self(vec![Group { rule: rule.into(), schedule: None, names: Vec::new() }])
+        let list = vec![Group { rule: rule.into(), schedule: None, names: Vec::new() }];
+        Self { list, control: Control::default() }
     }
 
     /// Adds a group for the tensors in `names`; where two groups name one tensor, the first holds.
     pub fn group(mut self, names: &[&str], rule: impl Into<AnyRule>) -> Self {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        self.0.push(Group { rule: rule.into(), schedule: None, names });
+        self.list.push(Group { rule: rule.into(), schedule: None, names });
         self
     }
 
     /// Lets the learning rate of the group added last follow `schedule`.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
-        if let Some(group) = self.0.last_mut() {
+        if let Some(group) = self.list.last_mut() {
             group.schedule = Some(schedule);
         }
         self
     }
 
+    /// Bounds gradients.
+    pub fn clip(mut self, clip: Clip) -> Self {
+        self.control.clip = Some(clip);
+        self
+    }
+
+    /// What to do with gradients that hold an infinity or NaN.
+    pub fn nonfinite(mut self, nonfinite: Nonfinite) -> Self {
+        self.control.nonfinite = nonfinite;
+        self
+    }
+
+    /// What the loss is multiplied by, and so the gradients are to be divided by.
+    pub fn loss_scale(mut self, scale: LossScale) -> Self {
+        self.control.loss_scale = Some(scale);
+        self
+    }
+
     pub(super) fn check(&self) -> Result<(), Error> {
-        let class = self.0[0].rule.entry().class;
-        self.0.iter().try_for_each(|group| group.check(class))
+        self.control.check()?;
+        let class = self.list[0].rule.entry().class;
+        self.list.iter().try_for_each(|group| group.check(class))
     }
 }
 

@@ -1,8 +1,9 @@
 //! LAMB.
 
 use super::check::non_negative;
-use super::moments::{Moments, corrections};
-use super::rule::{Binding::*, Now, Over, Pass, Rule, Slots, Used, row, sign};
+use super::moments::Moments;
+use super::pace::Pace;
+use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, row};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
@@ -67,14 +68,10 @@ impl Default for Lamb {
 row! {
     /// One tensor's row in `shaders/lamb.wgsl`.
     pub struct Hyper {
-        live: u32,
-        sign: f32,
+        pace: Pace,
         moments: Moments,
         eps: f32,
         weight_decay: f32,
-        lr: f32,
-        correction: f32,
-        root_scale: f32,
         trust_low: f32,
         trust_high: f32,
         exclude: u32,
@@ -83,7 +80,7 @@ row! {
 
 impl Hyper {
     fn direction(&self, p: f32, m: f32, v: f32) -> f32 {
-        m * self.correction / (v.sqrt() * self.root_scale + self.eps) + self.weight_decay * p
+        m * self.pace.correction() / (v.sqrt() * self.pace.root_scale() + self.eps) + self.weight_decay * p
     }
 
     fn trust(&self, params: f64, update: f64) -> f32 {
@@ -120,6 +117,14 @@ impl Rule for Lamb {
         &mut self.lr
     }
 
+    fn maximize(&self) -> bool {
+        self.maximize
+    }
+
+    fn betas(&self) -> [f64; 2] {
+        [self.beta1, self.beta2]
+    }
+
     fn used(&self) -> Used {
         [true, true, false]
     }
@@ -136,18 +141,13 @@ impl Rule for Lamb {
         ]
     }
 
-    fn hyper(&self, now: &Now) -> Hyper {
-        let (correction, root_scale) = corrections(self.beta1, self.beta2, now);
+    fn hyper(&self, pace: Pace) -> Hyper {
         let [low, high] = self.trust_clamp.unwrap_or([0.0, f64::from(f32::MAX)]);
         Hyper {
-            live: 1,
-            sign: sign(self.maximize),
+            pace,
             moments: Moments::new(self.beta1, self.beta2),
             eps: self.eps as f32,
             weight_decay: if self.exclude { 0.0 } else { self.weight_decay as f32 },
-            lr: now.lr as f32,
-            correction: correction as f32,
-            root_scale: root_scale as f32,
             trust_low: low as f32,
             trust_high: high as f32,
             exclude: self.exclude.into(),
@@ -157,13 +157,13 @@ impl Rule for Lamb {
     fn step(h: &Hyper, params: &mut [f32], grads: &[f32], [m, v, _]: Slots<'_>) {
         let (mut of_params, mut of_update) = (0.0, 0.0);
         for (i, (p, grad)) in params.iter().zip(grads).enumerate() {
-            h.moments.update(&mut m[i], &mut v[i], h.sign * grad);
+            h.moments.update(&mut m[i], &mut v[i], h.pace.paced(*grad));
             of_params += f64::from(*p).powi(2);
             of_update += f64::from(h.direction(*p, m[i], v[i])).powi(2);
         }
         let trust = h.trust(of_params, of_update);
         for (i, p) in params.iter_mut().enumerate() {
-            *p -= h.lr * trust * h.direction(*p, m[i], v[i]);
+            *p -= h.pace.lr() * trust * h.direction(*p, m[i], v[i]);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The ledger of a training run: names, lengths, groups and step counters, on whatever device the values are.
 
 use super::rule::{MAX_SLOTS, Now, Pass, Used};
-use super::{Entry, Group, Groups};
+use super::{Control, Entry, Group, Groups};
 use crate::error::Error;
 use std::collections::HashMap;
 
@@ -24,6 +24,7 @@ pub struct Tensor {
 #[derive(Debug, Clone)]
 pub struct Ledger {
     groups: Vec<Group>,
+    control: Control,
     tensors: Vec<Tensor>,
     by_name: HashMap<String, usize>,
     steps: u64,
@@ -41,8 +42,9 @@ impl Ledger {
         if tensors.is_empty() {
             return Err(Error::invalid("the parameter set is empty"));
         }
-        let mut ledger =
-            Self { groups: groups.0, tensors: Vec::new(), by_name: HashMap::new(), steps: 0, used: [false; MAX_SLOTS] };
+        let Groups { list: groups, control } = groups;
+        let (empty, by_name) = (Vec::new(), HashMap::new());
+        let mut ledger = Self { groups, control, tensors: empty, by_name, steps: 0, used: [false; MAX_SLOTS] };
         for &(name, length) in tensors {
             let group = ledger.groups.iter().position(|group| group.names.iter().any(|n| n == name)).unwrap_or(0);
             if ledger.by_name.insert(name.to_owned(), ledger.tensors.len()).is_some() {
@@ -81,6 +83,16 @@ impl Ledger {
         self.groups
             .get(index)
             .ok_or_else(|| Error::invalid(format!("there is no group {index}; groups are 0 to {}", count - 1)))
+    }
+
+    /// What is decided once a step.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// The learning rate of each group at the next step.
+    pub fn lrs(&self) -> Vec<f64> {
+        self.groups.iter().map(|group| group.lr(self.steps)).collect()
     }
 
     /// Steps taken; schedules follow it.
@@ -175,14 +187,14 @@ impl Ledger {
         Ok(())
     }
 
-    /// Replaces a group's learning rate, and with it any schedule.
+    /// A group with another learning rate and no schedule, for [`Ledger::set`].
     ///
     /// # Errors
-    /// As [`Ledger::set`].
-    pub fn set_lr(&mut self, index: usize, lr: f64) -> Result<(), Error> {
+    /// [`Error::InvalidConfig`] for a group there is not.
+    pub fn with_lr(&self, index: usize, lr: f64) -> Result<Group, Error> {
         let mut group = Group { schedule: None, ..self.group(index)?.clone() };
         *group.rule.lr_mut() = lr;
-        self.set(index, group)
+        Ok(group)
     }
 
     fn needed(&self) -> Used {
@@ -191,13 +203,17 @@ impl Ledger {
 
     /// Counts one step of the tensors in `present` (all when `None`), handing each with its group and [`Now`] to `act`.
     pub fn advance(&mut self, present: Option<&[usize]>, mut act: impl FnMut(usize, &Group, &Now)) {
-        let lrs: Vec<f64> = self.groups.iter().map(|group| group.lr(self.steps)).collect();
+        let lrs = self.lrs();
         let all = 0..if present.is_none() { self.tensors.len() } else { 0 };
         for index in present.unwrap_or_default().iter().copied().chain(all) {
             let tensor = &mut self.tensors[index];
             let group = &self.groups[tensor.group];
             tensor.steps += 1;
-            act(index, group, &Now { lr: lrs[tensor.group], t: tensor.steps, seeded: tensor.seeded });
+            act(
+                index,
+                group,
+                &Now { lr: lrs[tensor.group], t: tensor.steps, seeded: tensor.seeded, factor: 1.0, limit: 0.0 },
+            );
             tensor.seeded |= group.rule.used()[0];
         }
         self.steps += 1;

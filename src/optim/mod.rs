@@ -4,9 +4,11 @@
 //! else (trainers, tests, the JavaScript binding, the TypeScript types) follows from it.
 
 mod check;
+pub mod control;
 mod groups;
 mod ledger;
 mod moments;
+pub mod pace;
 #[macro_use]
 mod registry;
 mod plateau;
@@ -14,6 +16,7 @@ pub mod rule;
 mod schedule;
 mod state;
 
+pub use control::{Clip, Control, LossScale, Nonfinite, Summary};
 pub use groups::{Group, Groups};
 pub use ledger::{Ledger, Tensor};
 pub use plateau::ReduceOnPlateau;
@@ -29,4 +32,24 @@ registry! {
     rmsprop: RmsProp;
     adagrad: Adagrad;
     lamb: Lamb + "moments" + "reduce";
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::rule::Row;
+
+    fn matches<R: Row>(name: &str, wgsl: &str) {
+        let module = naga::front::wgsl::parse_str(wgsl).unwrap();
+        let (_, found) = module.types.iter().find(|(_, it)| it.name.as_deref() == Some(name)).unwrap();
+        let naga::TypeInner::Struct { members, span } = &found.inner else { panic!("{name} is no struct") };
+        let fields: Vec<_> = members.iter().map(|it| (it.name.as_deref().unwrap(), it.offset as usize)).collect();
+        assert_eq!(fields, R::FIELDS);
+        assert_eq!(*span as usize, size_of::<R>());
+    }
+
+    #[test]
+    fn the_structs_inside_rows_match_their_shaders() {
+        matches::<super::pace::Pace>("Pace", include_str!("../../shaders/shared/pace.wgsl"));
+        matches::<super::moments::Moments>("Moments", include_str!("../../shaders/shared/moments.wgsl"));
+    }
 }

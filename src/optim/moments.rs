@@ -1,7 +1,7 @@
 //! The two running moments that Adam, AdamW and LAMB share.
 
 use super::check::{non_negative, rate};
-use super::rule::{Now, bias_correction, row};
+use super::rule::row;
 use crate::error::Error;
 
 row! {
@@ -30,29 +30,5 @@ impl Moments {
     pub(crate) fn update(&self, m: &mut f32, v: &mut f32, g: f32) {
         *m = self.beta1 * *m + self.fresh1 * g;
         *v = self.beta2 * *v + self.fresh2 * (g * g);
-    }
-}
-
-/// `1 / (1 - beta1^t)` and `1 / sqrt(1 - beta2^t)`, in f64.
-pub(crate) fn corrections(beta1: f64, beta2: f64, now: &Now) -> (f64, f64) {
-    (1.0 / bias_correction(beta1, now.t), 1.0 / bias_correction(beta2, now.t).sqrt())
-}
-
-#[cfg(all(test, not(target_arch = "wasm32")))]
-mod tests {
-    use super::Moments;
-    use crate::optim::rule::Row;
-
-    #[test]
-    fn the_shared_struct_matches_its_shader() {
-        let module = naga::front::wgsl::parse_str(include_str!("../../shaders/shared/moments.wgsl")).unwrap();
-        let mut structs = module.types.iter().filter_map(|(_, it)| match &it.inner {
-            naga::TypeInner::Struct { members, span } => Some((members, *span)),
-            _ => None,
-        });
-        let (members, span) = structs.next().unwrap();
-        let fields: Vec<_> = members.iter().map(|it| (it.name.as_deref().unwrap(), it.offset as usize)).collect();
-        assert_eq!(fields, Moments::FIELDS);
-        assert_eq!(span as usize, size_of::<Moments>());
     }
 }

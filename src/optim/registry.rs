@@ -55,6 +55,7 @@ macro_rules! registry {
         pub static REGISTRY: &[Entry] = &[$(Entry::of::<$Type>(
             concat!(
                 include_str!("../../shaders/shared/grid.wgsl"),
+                include_str!("../../shaders/shared/pace.wgsl"),
                 $(include_str!(concat!("../../shaders/shared/", $shared, ".wgsl")),)*
                 include_str!(concat!("../../shaders/", stringify!($stem), ".wgsl")),
             ),
@@ -99,12 +100,21 @@ macro_rules! registry {
 
             /// Writes the row for one tensor at one step into `row`, which is [`Entry::hyper_size`] long.
             pub fn write_hyper(&self, now: &rule::Now, row: &mut [u8]) {
-                match self { $(Self::$Type(rule) => row.copy_from_slice(bytemuck::bytes_of(&rule.hyper(now))),)+ }
+                match self { $(Self::$Type(rule) => row.copy_from_slice(bytemuck::bytes_of(&rule.hyper(pace::Pace::new(rule, now)))),)+ }
+            }
+
+            /// What a device needs to know of a tensor of that group to pace it.
+            pub fn plan(&self, group: usize) -> control::Plan {
+                match self {
+                    $(Self::$Type(rule) => {
+                        control::Plan::new(group, rule.used()[0], rule.maximize(), rule.betas(), rule.lr_decay())
+                    })+
+                }
             }
 
             /// The CPU reference; see [`Rule::step`].
             pub fn step(&self, now: &rule::Now, params: &mut [f32], grads: &[f32], slots: rule::Slots<'_>) {
-                match self { $(Self::$Type(rule) => $Type::step(&rule.hyper(now), params, grads, slots),)+ }
+                match self { $(Self::$Type(rule) => $Type::step(&rule.hyper(pace::Pace::new(rule, now)), params, grads, slots),)+ }
             }
         }
     };

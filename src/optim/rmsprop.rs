@@ -1,7 +1,8 @@
 //! RMSprop.
 
 use super::check::{non_negative, rate};
-use super::rule::{Binding::*, Now, Over, Pass, Rule, Slots, Used, row, sign};
+use super::pace::Pace;
+use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, row};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
@@ -55,9 +56,7 @@ impl Default for RmsProp {
 row! {
     /// One tensor's row in `shaders/rmsprop.wgsl`.
     pub struct Hyper {
-        live: u32,
-        sign: f32,
-        lr: f32,
+        pace: Pace,
         alpha: f32,
         fresh: f32,
         eps: f32,
@@ -89,6 +88,10 @@ impl Rule for RmsProp {
         &mut self.lr
     }
 
+    fn maximize(&self) -> bool {
+        self.maximize
+    }
+
     fn used(&self) -> Used {
         [true, self.centered, self.momentum > 0.0]
     }
@@ -113,11 +116,9 @@ impl Rule for RmsProp {
         }
     }
 
-    fn hyper(&self, now: &Now) -> Hyper {
+    fn hyper(&self, pace: Pace) -> Hyper {
         Hyper {
-            live: 1,
-            sign: sign(self.maximize),
-            lr: now.lr as f32,
+            pace,
             alpha: self.alpha as f32,
             fresh: (1.0 - self.alpha) as f32,
             eps: self.eps as f32,
@@ -129,7 +130,7 @@ impl Rule for RmsProp {
 
     fn step(h: &Hyper, params: &mut [f32], grads: &[f32], [s, a, buffer]: Slots<'_>) {
         for (i, (p, grad)) in params.iter_mut().zip(grads).enumerate() {
-            let g = h.sign * grad + h.weight_decay * *p;
+            let g = h.pace.paced(*grad) + h.weight_decay * *p;
             s[i] = h.alpha * s[i] + h.fresh * (g * g);
             let mut variance = s[i];
             if h.centered == 1 {
@@ -141,7 +142,7 @@ impl Rule for RmsProp {
                 buffer[i] = h.momentum * buffer[i] + d;
                 d = buffer[i];
             }
-            *p -= h.lr * d;
+            *p -= h.pace.lr() * d;
         }
     }
 }

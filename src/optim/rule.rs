@@ -1,5 +1,6 @@
 //! What an update rule is: its options, the row of scalars that its kernel reads, and its CPU reference.
 
+use super::pace::Pace;
 use crate::error::Error;
 
 /// The most slots a rule may have.
@@ -14,6 +15,10 @@ pub struct Now {
     pub t: u64,
     /// Whether an earlier step has written the slots.
     pub seeded: bool,
+    /// What gradients are multiplied by, their sign left out: unscaling and clipping by norm.
+    pub factor: f64,
+    /// The largest magnitude of a gradient value after that; 0 for none.
+    pub limit: f64,
 }
 
 /// What a kernel may bind; the number is the same in every shader.
@@ -35,13 +40,27 @@ pub enum Binding {
     Trust,
     /// First tile and number of tiles of each tensor.
     Spans,
+    /// The rows of [`Binding::Hypers`], to be changed.
+    Rows,
+    /// The norm of each tensor's gradient.
+    Norms,
+    /// What is known of each tensor to pace it.
+    Plans,
+    /// Learning rates by step and group.
+    Rates,
+    /// Steps taken by each tensor.
+    Counts,
+    /// How the run stands.
+    Standing,
+    /// What a control asks for.
+    Settings,
 }
 
 impl Binding {
     /// The `@binding` number.
     pub fn number(self) -> u32 {
         match self {
-            Self::Hypers => 0,
+            Self::Hypers | Self::Rows => 0,
             Self::Tiles => 1,
             Self::Params => 2,
             Self::Grads => 3,
@@ -49,12 +68,19 @@ impl Binding {
             Self::Partials => 7,
             Self::Trust => 8,
             Self::Spans => 9,
+            Self::Norms => 10,
+            Self::Plans => 11,
+            Self::Rates => 12,
+            Self::Counts => 13,
+            Self::Standing => 14,
+            Self::Settings => 15,
         }
     }
 
     /// Whether the kernels only read it.
     pub fn read_only(self) -> bool {
-        matches!(self, Self::Hypers | Self::Tiles | Self::Grads | Self::Spans)
+        use Binding::{Grads, Hypers, Plans, Rates, Settings, Spans, Tiles};
+        matches!(self, Hypers | Tiles | Grads | Spans | Plans | Rates | Settings)
     }
 }
 
@@ -65,6 +91,8 @@ pub enum Over {
     Tiles,
     /// A whole tensor.
     Tensors,
+    /// Everything: there is one workgroup.
+    Once,
 }
 
 /// One dispatch of a step.
@@ -126,6 +154,19 @@ pub trait Rule: Clone + Default + PartialEq {
     /// The learning rate in the options, to be replaced.
     fn lr_mut(&mut self) -> &mut f64;
 
+    /// Whether to ascend.
+    fn maximize(&self) -> bool;
+
+    /// Decay rates of the first and second moment, for their bias corrections.
+    fn betas(&self) -> [f64; 2] {
+        [0.0; 2]
+    }
+
+    /// Decay of the learning rate with a tensor's own steps.
+    fn lr_decay(&self) -> f64 {
+        0.0
+    }
+
     /// Which slots these options need.
     fn used(&self) -> Used;
 
@@ -138,18 +179,8 @@ pub trait Rule: Clone + Default + PartialEq {
     fn passes(used: Used) -> &'static [Pass];
 
     /// The row for one tensor at one step.
-    fn hyper(&self, now: &Now) -> Self::Hyper;
+    fn hyper(&self, pace: Pace) -> Self::Hyper;
 
     /// The CPU reference: one step of one tensor, all slices of one length.
     fn step(hyper: &Self::Hyper, params: &mut [f32], grads: &[f32], slots: Slots<'_>);
-}
-
-/// `1 - beta^t` without cancellation.
-pub(crate) fn bias_correction(beta: f64, t: u64) -> f64 {
-    -(t as f64 * beta.ln()).exp_m1()
-}
-
-/// -1 when maximizing, 1 when minimizing: what the gradient is multiplied by.
-pub(crate) fn sign(maximize: bool) -> f32 {
-    if maximize { -1.0 } else { 1.0 }
 }

@@ -1,7 +1,8 @@
 //! Stochastic gradient descent with momentum.
 
 use super::check::{non_negative, rate};
-use super::rule::{Binding::*, Now, Over, Pass, Rule, Slots, Used, row, sign};
+use super::pace::Pace;
+use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, row};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
@@ -51,14 +52,11 @@ impl Default for Sgd {
 row! {
     /// One tensor's row in `shaders/sgd.wgsl`.
     pub struct Hyper {
-        live: u32,
-        lr: f32,
+        pace: Pace,
         momentum: f32,
         undamped: f32,
         weight_decay: f32,
-        sign: f32,
         nesterov: u32,
-        first: u32,
     }
 }
 
@@ -90,6 +88,10 @@ impl Rule for Sgd {
         &mut self.lr
     }
 
+    fn maximize(&self) -> bool {
+        self.maximize
+    }
+
     fn used(&self) -> Used {
         [self.momentum > 0.0, false, false]
     }
@@ -101,28 +103,25 @@ impl Rule for Sgd {
         if used[0] { MOMENTUM } else { PLAIN }
     }
 
-    fn hyper(&self, now: &Now) -> Hyper {
+    fn hyper(&self, pace: Pace) -> Hyper {
         Hyper {
-            live: 1,
-            lr: now.lr as f32,
+            pace,
             momentum: self.momentum as f32,
             undamped: (1.0 - self.dampening) as f32,
             weight_decay: self.weight_decay as f32,
-            sign: sign(self.maximize),
             nesterov: self.nesterov.into(),
-            first: (!now.seeded).into(),
         }
     }
 
     fn step(h: &Hyper, params: &mut [f32], grads: &[f32], [buffer, ..]: Slots<'_>) {
         for (i, (p, grad)) in params.iter_mut().zip(grads).enumerate() {
-            let g = h.sign * grad + h.weight_decay * *p;
+            let g = h.pace.paced(*grad) + h.weight_decay * *p;
             let mut d = g;
             if h.momentum > 0.0 {
-                buffer[i] = if h.first == 1 { g } else { h.momentum * buffer[i] + h.undamped * g };
+                buffer[i] = if h.pace.is_first() { g } else { h.momentum * buffer[i] + h.undamped * g };
                 d = if h.nesterov == 1 { g + h.momentum * buffer[i] } else { buffer[i] };
             }
-            *p -= h.lr * d;
+            *p -= h.pace.lr() * d;
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Training on the CPU: the reference that judges the kernels, and the fallback where there is no WebGPU.
 
-use super::rule::MAX_SLOTS;
-use super::{Group, Groups, Ledger};
+use super::control::{Controller, Decision};
+use super::rule::{MAX_SLOTS, Now};
+use super::{Group, Groups, Ledger, Summary};
 use crate::error::Error;
 
 #[derive(Debug, Clone)]
@@ -23,6 +24,7 @@ struct Values {
 #[derive(Debug, Clone)]
 pub struct HostTrainer {
     ledger: Ledger,
+    controller: Controller,
     values: Vec<Values>,
 }
 
@@ -36,7 +38,8 @@ impl HostTrainer {
         let ledger = Ledger::new(rule.into(), &lengths)?;
         let values =
             params.iter().map(|(_, params)| Values { params: params.to_vec(), slots: Default::default() }).collect();
-        let mut trainer = Self { ledger, values };
+        let controller = Controller::new(ledger.control().clone())?;
+        let mut trainer = Self { ledger, controller, values };
         trainer.add_slots();
         Ok(trainer)
     }
@@ -56,16 +59,25 @@ impl HostTrainer {
     /// has changed then.
     pub fn step(&mut self, grads: &[(&str, &[f32])]) -> Result<(), Error> {
         let present = self.ledger.fit_all(grads)?;
-        let mut grads = grads.iter();
+        let Decision { skip, factors, limit } = self.controller.decide(grads.iter().map(|(_, values)| *values));
+        if skip {
+            return Ok(());
+        }
+        let mut grads = grads.iter().zip(factors);
         let values = &mut self.values;
         self.ledger.advance(Some(&present), |index, group, now| {
             let Values { params, slots } = &mut values[index];
             let slots = slots.each_mut().map(|slot| slot.as_mut_slice());
-            if let Some((_, grads)) = grads.next() {
-                group.rule.step(now, params, grads, slots);
+            if let Some(((_, grads), factor)) = grads.next() {
+                group.rule.step(&Now { factor, limit, ..*now }, params, grads, slots);
             }
         });
         Ok(())
+    }
+
+    /// How the run stands: steps taken and skipped, norm and clipping of the last step, loss scale.
+    pub fn summary(&self) -> Summary {
+        self.controller.summary(self.ledger.steps())
     }
 
     /// Replaces the options of a group from the next step on; see [`Ledger::set`].
@@ -83,7 +95,8 @@ impl HostTrainer {
     /// # Errors
     /// As [`Ledger::set`].
     pub fn set_lr(&mut self, index: usize, lr: f64) -> Result<(), Error> {
-        self.ledger.set_lr(index, lr)
+        let group = self.ledger.with_lr(index, lr)?;
+        self.set(index, group)
     }
 
     /// The parameters of a tensor.

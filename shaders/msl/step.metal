@@ -1,0 +1,650 @@
+// language: metal2.4
+#include <metal_stdlib>
+#include <simd/simd.h>
+
+using metal::uint;
+
+struct _mslBufferSizes {
+    uint size0;
+    uint size2;
+    uint size3;
+    uint size4;
+    uint size5;
+    uint size6;
+    uint size8;
+    uint size9;
+    uint size10;
+};
+
+struct Tile {
+    uint segment;
+    uint first;
+    uint length;
+    uint number;
+};
+typedef Tile type_1[1];
+struct type_8 {
+    metal::float2 inner[256];
+};
+typedef uint type_9[1];
+typedef metal::uint4 type_10[1];
+typedef metal::float2 type_11[1];
+typedef metal::uint2 type_13[1];
+struct Settings {
+    uint clip;
+    float bound;
+    uint skips;
+    float growth_factor;
+    float backoff_factor;
+    uint growth_interval;
+    float lowest;
+    float highest;
+    uint stride;
+    uint tensors;
+    uint groups;
+};
+struct Plan {
+    uint group;
+    uint seeds;
+    float sign;
+    float ln_beta1_;
+    float ln_beta2_;
+    float lr_decay;
+};
+struct Standing {
+    float scale;
+    uint taken;
+    uint skipped;
+    uint good;
+    uint found;
+    float largest;
+    float root;
+    float clip_factor;
+};
+struct Count {
+    uint steps;
+    uint seeded;
+};
+typedef Plan type_15[1];
+typedef float type_16[1];
+typedef Count type_17[1];
+constant uint WIDTH = 256u;
+constant uint RING = 1024u;
+
+uint unfold(
+    metal::uint3 group_2,
+    metal::uint3 grid_2
+) {
+    return (group_2.y * grid_2.x) + group_2.x;
+}
+
+Tile tile_of(
+    metal::uint3 group_3,
+    metal::uint3 grid_3,
+    device type_1 const& tiles,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    uint _e2 = unfold(group_3, grid_3);
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+        return Tile {};
+    }
+    Tile _e9 = tiles[_e2];
+    return _e9;
+}
+
+bool inside(
+    Tile tile,
+    uint lane_3
+) {
+    return (lane_3 * 4u) < tile.length;
+}
+
+metal::bool4 finite(
+    metal::uint4 bits
+) {
+    return (bits & metal::uint4(2139095040u)) != metal::uint4(2139095040u);
+}
+
+uint naga_div(uint lhs, uint rhs) {
+    return lhs / metal::select(rhs, 1u, rhs == 0u);
+}
+
+metal::float2 sum_over_workgroup(
+    uint lane_4,
+    metal::float2 value,
+    threadgroup type_8& sums
+) {
+    uint span = 128u;
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    sums.inner[lane_4] = value;
+    uint2 loop_bound = uint2(4294967295u);
+    bool loop_init = true;
+    while(true) {
+        if (metal::all(loop_bound == uint2(0u))) { break; }
+        loop_bound -= uint2(loop_bound.y == 0u, 1u);
+        if (!loop_init) {
+            uint _e20 = span;
+            span = naga_div(_e20, 2u);
+        }
+        loop_init = false;
+        uint _e6 = span;
+        if (_e6 > 0u) {
+        } else {
+            break;
+        }
+        {
+            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+            uint _e9 = span;
+            if (lane_4 < _e9) {
+                metal::float2 _e13 = sums.inner[lane_4];
+                uint _e15 = span;
+                metal::float2 _e18 = sums.inner[lane_4 + _e15];
+                sums.inner[lane_4] = _e13 + _e18;
+            }
+        }
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float2 _e25 = sums.inner[0];
+    return _e25;
+}
+
+metal::float2 max_over_workgroup(
+    uint lane_5,
+    metal::float2 value_1,
+    threadgroup type_8& sums
+) {
+    uint span_1 = 128u;
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    sums.inner[lane_5] = value_1;
+    uint2 loop_bound_1 = uint2(4294967295u);
+    bool loop_init_1 = true;
+    while(true) {
+        if (metal::all(loop_bound_1 == uint2(0u))) { break; }
+        loop_bound_1 -= uint2(loop_bound_1.y == 0u, 1u);
+        if (!loop_init_1) {
+            uint _e22 = span_1;
+            span_1 = naga_div(_e22, 2u);
+        }
+        loop_init_1 = false;
+        uint _e6 = span_1;
+        if (_e6 > 0u) {
+        } else {
+            break;
+        }
+        {
+            metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+            uint _e9 = span_1;
+            if (lane_5 < _e9) {
+                metal::float2 _e15 = sums.inner[lane_5];
+                uint _e17 = span_1;
+                metal::float2 _e20 = sums.inner[lane_5 + _e17];
+                sums.inner[lane_5] = metal::max(_e15, _e20);
+            }
+        }
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float2 _e27 = sums.inner[0];
+    return _e27;
+}
+
+float squares_of(
+    metal::float2 norm
+) {
+    return (norm.y < 0.0) ? (-1.0 - norm.y) : norm.y;
+}
+
+float rescaled(
+    metal::float2 norm_1,
+    float largest
+) {
+    if (norm_1.x < 0.000000000000000000000000000000000000012) {
+        return 0.0;
+    }
+    float part = norm_1.x / largest;
+    float _e8 = squares_of(norm_1);
+    return (_e8 * part) * part;
+}
+
+metal::float2 marked(
+    float largest_1,
+    float squares,
+    bool bad_1
+) {
+    return metal::float2(largest_1, bad_1 ? (-1.0 - squares) : squares);
+}
+
+float one_minus_exp(
+    float x
+) {
+    float sum_2 = 1.0;
+    float n = 10.0;
+    if (x < -0.5) {
+        return 1.0 - metal::exp(metal::max(x, -100.0));
+    }
+    uint2 loop_bound_2 = uint2(4294967295u);
+    bool loop_init_2 = true;
+    while(true) {
+        if (metal::all(loop_bound_2 == uint2(0u))) { break; }
+        loop_bound_2 -= uint2(loop_bound_2.y == 0u, 1u);
+        if (!loop_init_2) {
+            float _e21 = n;
+            n = _e21 - 1.0;
+        }
+        loop_init_2 = false;
+        float _e12 = n;
+        if (_e12 > 1.0) {
+        } else {
+            break;
+        }
+        {
+            float _e15 = n;
+            float _e17 = sum_2;
+            sum_2 = 1.0 + ((x / _e15) * _e17);
+        }
+    }
+    float _e25 = sum_2;
+    return -(x) * _e25;
+}
+
+metal::float2 coefficient(
+    float largest_2,
+    float root,
+    device Settings const& settings
+) {
+    if (largest_2 > 1000000000000000000000000000000.0) {
+        float _e6 = settings.bound;
+        return metal::float2(metal::min(18446744000000000000.0, (_e6 / (largest_2 * 0.00000000000000000005421011)) / root), 0.00000000000000000005421011);
+    }
+    float _e17 = settings.bound;
+    return metal::float2(metal::min(1.0, _e17 / ((largest_2 * root) + 0.000001)), 1.0);
+}
+
+void write_pace(
+    uint at,
+    Plan plan,
+    Count count,
+    float lr,
+    metal::float2 factor,
+    device type_9& rows,
+    device Settings const& settings,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    float t = static_cast<float>(count.steps + 1u);
+    rows[at] = 1u;
+    rows[at + 1u] = 1u - count.seeded;
+    rows[at + 2u] = as_type<uint>(plan.sign * factor.x);
+    rows[at + 3u] = as_type<uint>(factor.y);
+    float _e39 = settings.bound;
+    uint _e42 = settings.clip;
+    rows[at + 4u] = as_type<uint>((_e42 == 3u) ? _e39 : 0.0);
+    rows[at + 5u] = as_type<uint>(lr / (1.0 + ((t - 1.0) * plan.lr_decay)));
+    float _e66 = one_minus_exp(t * plan.ln_beta1_);
+    rows[at + 6u] = as_type<uint>(1.0 / _e66);
+    float _e76 = one_minus_exp(t * plan.ln_beta2_);
+    rows[at + 7u] = as_type<uint>(1.0 / metal::sqrt(_e76));
+    return;
+}
+
+Standing scaled_after(
+    Standing before,
+    bool found,
+    device Settings const& settings
+) {
+    Standing after_1 = {};
+    after_1 = before;
+    after_1.good = found ? 0u : (before.good + 1u);
+    if (found) {
+        float _e13 = settings.backoff_factor;
+        float _e17 = settings.lowest;
+        after_1.scale = metal::max(before.scale * _e13, _e17);
+    }
+    uint _e20 = after_1.good;
+    uint _e23 = settings.growth_interval;
+    if (_e20 == _e23) {
+        float _e29 = settings.growth_factor;
+        float _e33 = settings.highest;
+        after_1.scale = metal::min(before.scale * _e29, _e33);
+        after_1.good = 0u;
+    }
+    Standing _e37 = after_1;
+    return _e37;
+}
+
+struct tile_normInput {
+};
+[[max_total_threads_per_threadgroup(256)]] kernel void tile_norm(
+  metal::uint3 group [[threadgroup_position_in_grid]]
+, metal::uint3 grid [[threadgroups_per_grid]]
+, uint lane [[thread_index_in_threadgroup]]
+, device type_1 const& tiles [[user(fake0)]]
+, threadgroup type_8& sums
+, device type_9 const& rows [[user(fake0)]]
+, device type_10 const& grads [[user(fake0)]]
+, device type_11& partials [[user(fake0)]]
+, device Settings const& settings [[user(fake0)]]
+, constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
+) {
+    if (lane == 0u) {
+        sums = {};
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float4 g = metal::float4(0.0);
+    bool bad = false;
+    bool local = {};
+    bool local_1 = {};
+    Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
+    uint _e13 = settings.stride;
+    uint _e16 = rows[_e3.segment * _e13];
+    if (_e16 == 1u) {
+        bool _e21 = inside(_e3, lane);
+        local = _e21;
+    } else {
+        local = false;
+    }
+    bool _e23 = local;
+    if (_e23) {
+        metal::uint4 bits_1 = grads[_e3.first + lane];
+        metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(lane * 4u)) < metal::uint4(_e3.length);
+        metal::bool4 _e44 = finite(bits_1);
+        g = metal::abs(metal::select(metal::float4(0.0), as_type<metal::float4>(bits_1), _e44 & within));
+        metal::bool4 _e48 = finite(bits_1);
+        bad = metal::any(!(_e48) & within);
+    }
+    float _e53 = g.x;
+    float _e55 = g.y;
+    float _e58 = g.z;
+    float _e60 = g.w;
+    bool _e63 = bad;
+    metal::float2 _e66 = max_over_workgroup(lane, metal::float2(metal::max(metal::max(_e53, _e55), metal::max(_e58, _e60)), static_cast<float>(_e63)), sums);
+    metal::float4 _e69 = g;
+    metal::float4 part_1 = metal::select(metal::float4(0.0), _e69 / metal::float4(_e66.x), metal::bool4(_e66.x >= 0.000000000000000000000000000000000000012));
+    metal::float2 _e81 = sum_over_workgroup(lane, metal::float2(metal::dot(part_1, part_1), 0.0), sums);
+    if (lane == 0u) {
+        local_1 = _e3.length > 0u;
+    } else {
+        local_1 = false;
+    }
+    bool _e90 = local_1;
+    if (_e90) {
+        metal::float2 _e99 = marked(_e66.x, _e81.x, _e66.y > 0.0);
+        partials[_e3.number] = _e99;
+        return;
+    } else {
+        return;
+    }
+}
+
+
+struct tensor_normInput {
+};
+[[max_total_threads_per_threadgroup(256)]] kernel void tensor_norm(
+  metal::uint3 group_1 [[threadgroup_position_in_grid]]
+, metal::uint3 grid_1 [[threadgroups_per_grid]]
+, uint lane_1 [[thread_index_in_threadgroup]]
+, threadgroup type_8& sums
+, device type_11 const& partials [[user(fake0)]]
+, device type_13 const& spans [[user(fake0)]]
+, device type_11& norms [[user(fake0)]]
+, device Settings const& settings [[user(fake0)]]
+, constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
+) {
+    if (lane_1 == 0u) {
+        sums = {};
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float2 top = metal::float2(0.0);
+    uint i = {};
+    float sum = 0.0;
+    uint i_1 = {};
+    uint _e3 = unfold(group_1, grid_1);
+    uint _e6 = settings.tensors;
+    if (_e3 >= _e6) {
+        return;
+    }
+    metal::uint2 span_2 = spans[_e3];
+    i = lane_1;
+    uint2 loop_bound_3 = uint2(4294967295u);
+    bool loop_init_3 = true;
+    while(true) {
+        if (metal::all(loop_bound_3 == uint2(0u))) { break; }
+        loop_bound_3 -= uint2(loop_bound_3.y == 0u, 1u);
+        if (!loop_init_3) {
+            uint _e32 = i;
+            i = _e32 + WIDTH;
+        }
+        loop_init_3 = false;
+        uint _e15 = i;
+        if (_e15 < span_2.y) {
+        } else {
+            break;
+        }
+        {
+            uint _e20 = i;
+            metal::float2 norm_2 = partials[span_2.x + _e20];
+            metal::float2 _e24 = top;
+            top = metal::max(_e24, metal::float2(norm_2.x, static_cast<float>(norm_2.y < 0.0)));
+        }
+    }
+    metal::float2 _e35 = top;
+    metal::float2 _e36 = max_over_workgroup(lane_1, _e35, sums);
+    top = _e36;
+    i_1 = lane_1;
+    uint2 loop_bound_4 = uint2(4294967295u);
+    bool loop_init_4 = true;
+    while(true) {
+        if (metal::all(loop_bound_4 == uint2(0u))) { break; }
+        loop_bound_4 -= uint2(loop_bound_4.y == 0u, 1u);
+        if (!loop_init_4) {
+            uint _e54 = i_1;
+            i_1 = _e54 + WIDTH;
+        }
+        loop_init_4 = false;
+        uint _e40 = i_1;
+        if (_e40 < span_2.y) {
+        } else {
+            break;
+        }
+        {
+            float _e43 = sum;
+            uint _e46 = i_1;
+            metal::float2 _e49 = partials[span_2.x + _e46];
+            float _e51 = top.x;
+            float _e52 = rescaled(_e49, _e51);
+            sum = _e43 + _e52;
+        }
+    }
+    float _e57 = sum;
+    metal::float2 _e60 = sum_over_workgroup(lane_1, metal::float2(_e57, 0.0), sums);
+    if (lane_1 == 0u) {
+        float _e66 = top.x;
+        float _e69 = top.y;
+        metal::float2 _e72 = marked(_e66, _e60.x, _e69 > 0.0);
+        norms[_e3] = _e72;
+        return;
+    } else {
+        return;
+    }
+}
+
+uint naga_mod(uint lhs, uint rhs) {
+    return lhs % metal::select(rhs, 1u, rhs == 0u);
+}
+
+uint naga_f2u32(float value) {
+    return static_cast<uint>(metal::clamp(value, 0.0, 4294967000.0));
+}
+
+
+struct prepareInput {
+};
+[[max_total_threads_per_threadgroup(256)]] kernel void prepare(
+  uint lane_2 [[thread_index_in_threadgroup]]
+, threadgroup type_8& sums
+, device type_9& rows [[user(fake0)]]
+, device type_11 const& norms [[user(fake0)]]
+, device Settings const& settings [[user(fake0)]]
+, device type_15 const& plans [[user(fake0)]]
+, device type_16 const& rates [[user(fake0)]]
+, device type_17& counts [[user(fake0)]]
+, device Standing& standing [[user(fake0)]]
+, constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
+) {
+    if (lane_2 == 0u) {
+        sums = {};
+    }
+    metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    metal::float2 top_1 = metal::float2(0.0);
+    uint i_2 = {};
+    float sum_1 = 0.0;
+    uint i_3 = {};
+    bool local_2 = {};
+    uint i_4 = {};
+    Standing after = {};
+    Standing before_1 = standing;
+    i_2 = lane_2;
+    uint2 loop_bound_5 = uint2(4294967295u);
+    bool loop_init_5 = true;
+    while(true) {
+        if (metal::all(loop_bound_5 == uint2(0u))) { break; }
+        loop_bound_5 -= uint2(loop_bound_5.y == 0u, 1u);
+        if (!loop_init_5) {
+            uint _e28 = i_2;
+            i_2 = _e28 + WIDTH;
+        }
+        loop_init_5 = false;
+        uint _e7 = i_2;
+        uint _e10 = settings.tensors;
+        if (_e7 < _e10) {
+        } else {
+            break;
+        }
+        {
+            metal::float2 _e12 = top_1;
+            uint _e14 = i_2;
+            float _e17 = norms[_e14].x;
+            uint _e19 = i_2;
+            float _e22 = norms[_e19].y;
+            top_1 = metal::max(_e12, metal::float2(_e17, static_cast<float>(_e22 < 0.0)));
+        }
+    }
+    metal::float2 _e31 = top_1;
+    metal::float2 _e32 = max_over_workgroup(lane_2, _e31, sums);
+    top_1 = _e32;
+    i_3 = lane_2;
+    uint2 loop_bound_6 = uint2(4294967295u);
+    bool loop_init_6 = true;
+    while(true) {
+        if (metal::all(loop_bound_6 == uint2(0u))) { break; }
+        loop_bound_6 -= uint2(loop_bound_6.y == 0u, 1u);
+        if (!loop_init_6) {
+            uint _e50 = i_3;
+            i_3 = _e50 + WIDTH;
+        }
+        loop_init_6 = false;
+        uint _e36 = i_3;
+        uint _e39 = settings.tensors;
+        if (_e36 < _e39) {
+        } else {
+            break;
+        }
+        {
+            float _e41 = sum_1;
+            uint _e43 = i_3;
+            metal::float2 _e45 = norms[_e43];
+            float _e47 = top_1.x;
+            float _e48 = rescaled(_e45, _e47);
+            sum_1 = _e41 + _e48;
+        }
+    }
+    float _e53 = sum_1;
+    metal::float2 _e56 = sum_over_workgroup(lane_2, metal::float2(_e53, 0.0), sums);
+    float root_1 = metal::sqrt(_e56.x);
+    float _e60 = top_1.y;
+    if (_e60 > 0.0) {
+        uint _e67 = settings.skips;
+        local_2 = _e67 == 1u;
+    } else {
+        local_2 = false;
+    }
+    bool skip = local_2;
+    float _e75 = top_1.x;
+    metal::float2 _e78 = coefficient(_e75 / before_1.scale, root_1, settings);
+    uint _e81 = settings.clip;
+    metal::float2 global = (_e81 == 1u) ? _e78 : metal::float2(1.0);
+    i_4 = lane_2;
+    uint2 loop_bound_7 = uint2(4294967295u);
+    bool loop_init_7 = true;
+    while(true) {
+        if (metal::all(loop_bound_7 == uint2(0u))) { break; }
+        loop_bound_7 -= uint2(loop_bound_7.y == 0u, 1u);
+        if (!loop_init_7) {
+            uint _e181 = i_4;
+            i_4 = _e181 + WIDTH;
+        }
+        loop_init_7 = false;
+        uint _e86 = i_4;
+        uint _e89 = settings.tensors;
+        if (_e86 < _e89) {
+        } else {
+            break;
+        }
+        {
+            uint _e91 = i_4;
+            uint _e94 = settings.stride;
+            uint at_1 = _e91 * _e94;
+            uint _e98 = rows[at_1];
+            if (_e98 == 0u) {
+                continue;
+            }
+            if (skip) {
+                rows[at_1] = 0u;
+                continue;
+            }
+            uint _e107 = i_4;
+            float _e110 = norms[_e107].x;
+            uint _e114 = i_4;
+            metal::float2 _e116 = norms[_e114];
+            float _e117 = squares_of(_e116);
+            metal::float2 _e119 = coefficient(_e110 / before_1.scale, metal::sqrt(_e117), settings);
+            uint _e122 = settings.clip;
+            metal::float2 own = (_e122 == 2u) ? _e119 : metal::float2(1.0);
+            uint _e132 = settings.groups;
+            uint _e135 = i_4;
+            uint _e138 = plans[_e135].group;
+            float lr_1 = rates[(naga_mod(before_1.taken, RING) * _e132) + _e138];
+            uint _e143 = i_4;
+            Plan _e145 = plans[_e143];
+            uint _e147 = i_4;
+            Count _e149 = counts[_e147];
+            write_pace(at_1, _e145, _e149, lr_1, metal::float2((global.x * own.x) / before_1.scale, global.y * own.y), rows, settings, _buffer_sizes);
+            uint _e160 = i_4;
+            uint _e163 = i_4;
+            uint _e166 = counts[_e163].steps;
+            uint _e170 = i_4;
+            uint _e173 = counts[_e170].seeded;
+            uint _e175 = i_4;
+            uint _e178 = plans[_e175].seeds;
+            counts[_e160] = Count {_e166 + 1u, metal::max(_e173, _e178)};
+        }
+    }
+    if (lane_2 == 0u) {
+        float _e187 = top_1.y;
+        Standing _e190 = scaled_after(before_1, _e187 > 0.0, settings);
+        after = _e190;
+        uint _e193 = after.taken;
+        after.taken = _e193 + (skip ? 0u : 1u);
+        uint _e199 = after.skipped;
+        after.skipped = _e199 + (skip ? 1u : 0u);
+        float _e206 = top_1.y;
+        after.found = naga_f2u32(_e206);
+        float _e210 = top_1.x;
+        after.largest = _e210 / before_1.scale;
+        after.root = root_1;
+        after.clip_factor = global.x * global.y;
+        Standing _e219 = after;
+        standing = _e219;
+        return;
+    } else {
+        return;
+    }
+}

@@ -1,0 +1,59 @@
+// Norms that no finite input overflows. A norm is kept as its largest value x and y = sum of (g / x)^2;
+// where an infinity or NaN was met, as -1 - y.
+const TINY = 1.2e-38; // below it a quotient is not to be relied on
+
+@group(0) @binding(0) var<storage, read_write> rows: array<u32>;
+@group(0) @binding(3) var<storage, read> grads: array<vec4<u32>>;
+@group(0) @binding(7) var<storage, read_write> partials: array<vec2<f32>>;
+@group(0) @binding(9) var<storage, read> spans: array<vec2<u32>>;
+@group(0) @binding(10) var<storage, read_write> norms: array<vec2<f32>>;
+
+fn squares_of(norm: vec2<f32>) -> f32 {
+  return select(norm.y, -1.0 - norm.y, norm.y < 0.0);
+}
+
+// The squares of a norm in units of another largest value.
+fn rescaled(norm: vec2<f32>, largest: f32) -> f32 {
+  if (norm.x < TINY) { return 0.0; }
+  let part = norm.x / largest;
+  return squares_of(norm) * part * part;
+}
+
+fn marked(largest: f32, squares: f32, bad: bool) -> vec2<f32> {
+  return vec2<f32>(largest, select(squares, -1.0 - squares, bad));
+}
+
+@compute @workgroup_size(WIDTH)
+fn tile_norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let tile = tile_of(group, grid);
+  var g = vec4<f32>(0.0);
+  var bad = false;
+  if (rows[tile.segment * settings.stride] == 1u && inside(tile, lane)) {
+    let bits = grads[tile.first + lane];
+    let within = vec4<u32>(0u, 1u, 2u, 3u) + lane * 4u < vec4<u32>(tile.length);
+    g = abs(select(vec4<f32>(0.0), bitcast<vec4<f32>>(bits), finite(bits) & within));
+    bad = any(!finite(bits) & within);
+  }
+  let top = max_over_workgroup(lane, vec2<f32>(max(max(g.x, g.y), max(g.z, g.w)), f32(bad)));
+  let part = select(vec4<f32>(0.0), g / top.x, vec4<bool>(top.x >= TINY));
+  let sum = sum_over_workgroup(lane, vec2<f32>(dot(part, part), 0.0));
+  if (lane == 0u && tile.length > 0u) { partials[tile.number] = marked(top.x, sum.x, top.y > 0.0); }
+}
+
+// One workgroup a tensor.
+@compute @workgroup_size(WIDTH)
+fn tensor_norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let segment = unfold(group, grid);
+  if (segment >= settings.tensors) { return; }
+  let span = spans[segment];
+  var top = vec2<f32>(0.0);
+  for (var i = lane; i < span.y; i += WIDTH) {
+    let norm = partials[span.x + i];
+    top = max(top, vec2<f32>(norm.x, f32(norm.y < 0.0)));
+  }
+  top = max_over_workgroup(lane, top);
+  var sum = 0.0;
+  for (var i = lane; i < span.y; i += WIDTH) { sum += rescaled(partials[span.x + i], top.x); }
+  let total = sum_over_workgroup(lane, vec2<f32>(sum, 0.0));
+  if (lane == 0u) { norms[segment] = marked(top.x, total.x, top.y > 0.0); }
+}

@@ -1,0 +1,100 @@
+//! The passes that decide on a step on the device, and their buffers.
+
+use super::arena::{storage, table};
+use super::device::Gpu;
+use super::pipeline::Shader;
+use crate::optim::control::{Plan, Standing};
+use crate::optim::rule::{Binding, Over, Pass, Row};
+use crate::optim::{Ledger, Summary};
+
+/// How many learning rates the device keeps: a skipped step takes up the rate of its own step later.
+const RING: u64 = 1024;
+
+pub(super) const SHADER: Shader = Shader {
+    stem: "step",
+    source: concat!(
+        include_str!("../../shaders/shared/grid.wgsl"),
+        include_str!("../../shaders/shared/nonfinite.wgsl"),
+        include_str!("../../shaders/shared/reduce.wgsl"),
+        include_str!("../../shaders/step/norm.wgsl"),
+        include_str!("../../shaders/step/prepare.wgsl"),
+    ),
+};
+
+pub(super) const PASSES: &[Pass] = {
+    use Binding::*;
+    &[
+        Pass { entry: "tile_norm", over: Over::Tiles, uses: &[Rows, Tiles, Grads, Partials, Settings] },
+        Pass { entry: "tensor_norm", over: Over::Tensors, uses: &[Partials, Spans, Norms, Settings] },
+        Pass {
+            entry: "prepare",
+            over: Over::Once,
+            uses: &[Rows, Norms, Plans, Rates, Counts, Binding::Standing, Settings],
+        },
+    ]
+};
+
+/// What a test compares with the shader: its WGSL, its passes, and the structs it shares with Rust.
+#[doc(hidden)]
+pub fn described() -> (&'static str, &'static [Pass], [(&'static str, &'static [(&'static str, usize)]); 3]) {
+    use crate::optim::control::Settings;
+    let rows = [("Plan", Plan::FIELDS), ("Standing", Standing::FIELDS), ("Settings", Settings::FIELDS)];
+    (SHADER.source, PASSES, rows)
+}
+
+/// The buffers of a controlled run.
+#[derive(Debug)]
+pub(super) struct ControlBuffers {
+    pub norms: wgpu::Buffer,
+    pub plans: wgpu::Buffer,
+    pub rates: wgpu::Buffer,
+    pub counts: wgpu::Buffer,
+    pub standing: wgpu::Buffer,
+    pub settings: wgpu::Buffer,
+}
+
+fn plans(ledger: &Ledger) -> Vec<Plan> {
+    ledger.tensors().iter().map(|tensor| ledger.groups()[tensor.group].rule.plan(tensor.group)).collect()
+}
+
+impl ControlBuffers {
+    /// Buffers for a ledger with a control; none where it asks for nothing.
+    pub fn new(gpu: &Gpu, ledger: &Ledger) -> Option<Self> {
+        let control = ledger.control();
+        if control.is_none() {
+            return None;
+        }
+        let (tensors, groups) = (ledger.tensors().len(), ledger.groups().len());
+        let settings = control.settings(ledger.entry().hyper_size / 4, tensors, groups);
+        Some(Self {
+            norms: storage(gpu, "norms", tensors as u64 * 8),
+            plans: table(gpu, "plans", &plans(ledger)),
+            rates: storage(gpu, "rates", RING * groups as u64 * 4),
+            counts: storage(gpu, "counts", tensors as u64 * 8),
+            standing: table(gpu, "standing", &[Standing::start(control)]),
+            settings: table(gpu, "settings", &[settings]),
+        })
+    }
+
+    /// Tells the device of options that were changed.
+    pub fn write_plans(&self, gpu: &Gpu, ledger: &Ledger) {
+        gpu.queue.write_buffer(&self.plans, 0, bytemuck::cast_slice(&plans(ledger)));
+    }
+
+    /// Tells the device the learning rates of the step that comes next if none is skipped.
+    pub fn write_rates(&self, gpu: &Gpu, ledger: &Ledger) {
+        let rates: Vec<f32> = ledger.lrs().iter().map(|lr| *lr as f32).collect();
+        let at = (ledger.steps() % RING) * rates.len() as u64 * 4;
+        gpu.queue.write_buffer(&self.rates, at, bytemuck::cast_slice(&rates));
+    }
+
+    pub fn all(&self) -> [&wgpu::Buffer; 6] {
+        [&self.norms, &self.plans, &self.rates, &self.counts, &self.standing, &self.settings]
+    }
+}
+
+/// A summary from the words of a standing.
+pub(super) fn summary(words: &[f32]) -> Option<Summary> {
+    let bytes = bytemuck::cast_slice::<f32, u8>(words).get(..size_of::<Standing>())?;
+    Some(bytemuck::pod_read_unaligned::<Standing>(bytes).summary())
+}

@@ -1,0 +1,269 @@
+//! What is decided once a step for all tensors: clipping, skipping, loss scaling.
+
+use super::check::positive;
+use super::rule::row;
+use crate::error::Error;
+use crate::precision::{LossScaler, Scaling};
+use serde::{Deserialize, Serialize};
+
+/// A bound on gradients, after unscaling. Each is finite and greater than 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Clip {
+    /// On the norm over all tensors together. As PyTorch's `clip_grad_norm_`: `g * min(1, bound / (norm + 1e-6))`.
+    GlobalNorm(f64),
+    /// On the norm of each tensor by itself.
+    TensorNorm(f64),
+    /// On the magnitude of each value. As PyTorch's `clip_grad_value_`.
+    Value(f64),
+}
+
+/// What a step does with gradients that hold an infinity or NaN.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Nonfinite {
+    /// Leaves everything as it is: parameters, slots, step counters and the schedule.
+    Skip,
+    /// Steps, as PyTorch does. Such values are left out of norms.
+    #[default]
+    Propagate,
+}
+
+/// A loss scale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LossScale {
+    /// Adapts; a step with an overflow is always skipped.
+    Dynamic(Scaling),
+    /// Stays.
+    Fixed(f32),
+}
+
+/// What is decided once a step. Asked for nothing, a step costs no pass of its own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct Control {
+    /// Clipping. Default none.
+    pub clip: Option<Clip>,
+    /// The policy on infinities and NaN. Default to propagate.
+    pub nonfinite: Nonfinite,
+    /// What the loss was multiplied by. Default nothing.
+    pub loss_scale: Option<LossScale>,
+}
+
+impl Control {
+    /// Whether nothing is asked for.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Refuses bounds and scales out of range.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`] names the option and its value.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.clip {
+            Some(Clip::GlobalNorm(bound)) => positive("clip.globalNorm", bound)?,
+            Some(Clip::TensorNorm(bound)) => positive("clip.tensorNorm", bound)?,
+            Some(Clip::Value(bound)) => positive("clip.value", bound)?,
+            None => {}
+        }
+        self.scaling().check()
+    }
+
+    fn scaling(&self) -> Scaling {
+        match &self.loss_scale {
+            None => Scaling::fixed(1.0),
+            Some(LossScale::Fixed(scale)) => Scaling::fixed(*scale),
+            Some(LossScale::Dynamic(scaling)) => scaling.clone(),
+        }
+    }
+
+    /// Whether a step with an infinity or NaN is skipped.
+    pub fn skips(&self) -> bool {
+        self.nonfinite == Nonfinite::Skip || matches!(self.loss_scale, Some(LossScale::Dynamic(_)))
+    }
+
+    /// The settings that `shaders/step/prepare.wgsl` reads.
+    pub(crate) fn settings(&self, stride: usize, tensors: usize, groups: usize) -> Settings {
+        let (kind, bound) = match self.clip {
+            None => (0, 0.0),
+            Some(Clip::GlobalNorm(bound)) => (1, bound),
+            Some(Clip::TensorNorm(bound)) => (2, bound),
+            Some(Clip::Value(bound)) => (3, bound),
+        };
+        let scaling = self.scaling();
+        Settings {
+            clip: kind,
+            bound: bound as f32,
+            skips: self.skips().into(),
+            growth_factor: scaling.growth_factor,
+            backoff_factor: scaling.backoff_factor,
+            growth_interval: scaling.growth_interval,
+            lowest: scaling.min,
+            highest: scaling.max,
+            stride: stride as u32,
+            tensors: tensors as u32,
+            groups: groups as u32,
+        }
+    }
+}
+
+row! {
+    /// The part of a [`Control`] that stays; as in `shaders/step/prepare.wgsl`.
+    pub struct Settings {
+        clip: u32,
+        bound: f32,
+        skips: u32,
+        growth_factor: f32,
+        backoff_factor: f32,
+        growth_interval: u32,
+        lowest: f32,
+        highest: f32,
+        stride: u32,
+        tensors: u32,
+        groups: u32,
+    }
+}
+
+row! {
+    /// What a device needs to know of a tensor to pace it; as in `shaders/step/prepare.wgsl`.
+    pub struct Plan {
+        group: u32,
+        seeds: u32,
+        sign: f32,
+        ln_beta1: f32,
+        ln_beta2: f32,
+        lr_decay: f32,
+    }
+}
+
+impl Plan {
+    pub(super) fn new(group: usize, seeds: bool, maximize: bool, betas: [f64; 2], lr_decay: f64) -> Self {
+        // WGSL has no infinity to rely on; e^-1e30 is 0 all the same.
+        let ln = |beta: f64| beta.ln().max(-1e30) as f32;
+        let sign = if maximize { -1.0 } else { 1.0 };
+        let [ln_beta1, ln_beta2] = betas.map(ln);
+        Self { group: group as u32, seeds: seeds.into(), sign, ln_beta1, ln_beta2, lr_decay: lr_decay as f32 }
+    }
+}
+
+row! {
+    /// How a run stands; as in `shaders/step/prepare.wgsl`.
+    pub struct Standing {
+        scale: f32,
+        taken: u32,
+        skipped: u32,
+        good: u32,
+        found: u32,
+        largest: f32,
+        root: f32,
+        clip_factor: f32,
+    }
+}
+
+/// What [`Standing`] says, in plain terms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// Steps taken.
+    pub step: u64,
+    /// Steps skipped.
+    pub skipped: u64,
+    /// Norm of the last step's gradients over all tensors, unscaled and before clipping; infinities and NaN left out.
+    pub grad_norm: f64,
+    /// What the last step's gradients were multiplied by to clip their global norm, in (0, 1].
+    pub clip_factor: f64,
+    /// The loss scale for the next step.
+    pub loss_scale: f64,
+    /// Whether the last step's gradients held an infinity or NaN.
+    pub found_nonfinite: bool,
+}
+
+impl Standing {
+    pub(crate) fn start(control: &Control) -> Self {
+        let scale = control.scaling().init;
+        Self { scale, taken: 0, skipped: 0, good: 0, found: 0, largest: 0.0, root: 0.0, clip_factor: 1.0 }
+    }
+
+    pub(crate) fn summary(&self) -> Summary {
+        Summary {
+            step: self.taken.into(),
+            skipped: self.skipped.into(),
+            grad_norm: f64::from(self.largest) * f64::from(self.root),
+            clip_factor: self.clip_factor.into(),
+            loss_scale: self.scale.into(),
+            found_nonfinite: self.found == 1,
+        }
+    }
+}
+
+/// The control of a run on the CPU.
+#[derive(Debug, Clone)]
+pub(super) struct Controller {
+    control: Control,
+    scaler: LossScaler,
+    skipped: u64,
+    grad_norm: f64,
+    clip_factor: f64,
+    found: bool,
+}
+
+/// What to do with each tensor of a step.
+pub(super) struct Decision {
+    pub skip: bool,
+    pub factors: Vec<f64>,
+    pub limit: f64,
+}
+
+/// Norm of the finite values, and whether there are others.
+fn norm(grads: &[f32]) -> (f64, bool) {
+    let finite = grads.iter().filter(|grad| grad.is_finite());
+    let squares: f64 = finite.map(|grad| f64::from(*grad).powi(2)).sum();
+    (squares.sqrt(), !LossScaler::all_finite(grads))
+}
+
+fn coefficient(bound: f64, norm: f64) -> f64 {
+    (bound / (norm + 1e-6)).min(1.0)
+}
+
+impl Controller {
+    pub fn new(control: Control) -> Result<Self, Error> {
+        let scaler = LossScaler::new(control.scaling())?;
+        Ok(Self { control, scaler, skipped: 0, grad_norm: 0.0, clip_factor: 1.0, found: false })
+    }
+
+    /// Decides on a step by its gradients, and takes note of it.
+    pub fn decide<'a>(&mut self, grads: impl Iterator<Item = &'a [f32]>) -> Decision {
+        let inverse = 1.0 / f64::from(self.scaler.scale());
+        let norms: Vec<(f64, bool)> = grads.map(norm).map(|(norm, bad)| (norm * inverse, bad)).collect();
+        self.found = norms.iter().any(|(_, bad)| *bad);
+        self.grad_norm = norms.iter().map(|(norm, _)| norm * norm).sum::<f64>().sqrt();
+        let skip = self.found && self.control.skips();
+        self.skipped += u64::from(skip);
+        self.scaler.update(self.found);
+        let (mut global, mut limit) = (1.0, 0.0);
+        let mut factors: Vec<f64> = vec![inverse; norms.len()];
+        match self.control.clip {
+            Some(Clip::GlobalNorm(bound)) => global = coefficient(bound, self.grad_norm),
+            Some(Clip::TensorNorm(bound)) => {
+                factors.iter_mut().zip(&norms).for_each(|(factor, (norm, _))| *factor *= coefficient(bound, *norm));
+            }
+            Some(Clip::Value(bound)) => limit = bound,
+            None => {}
+        }
+        self.clip_factor = global;
+        factors.iter_mut().for_each(|factor| *factor *= global);
+        Decision { skip, factors, limit }
+    }
+
+    pub fn summary(&self, step: u64) -> Summary {
+        Summary {
+            step,
+            skipped: self.skipped,
+            grad_norm: self.grad_norm,
+            clip_factor: self.clip_factor,
+            loss_scale: self.scaler.scale().into(),
+            found_nonfinite: self.found,
+        }
+    }
+}

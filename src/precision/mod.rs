@@ -1,0 +1,5 @@
+//! Training in half precision: the loss scaler.
+
+mod scaler;
+
+pub use scaler::{LossScaler, Scaling};

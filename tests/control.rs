@@ -1,0 +1,163 @@
+//! Clipping, skipping and loss scaling: the device takes the CPU's decisions, and neither reads back for a step.
+#![cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+
+mod common;
+
+use common::{Scales, Tensors, borrow, cases, drift, gpus, kinds, noise, wide};
+use webgpu_optim::{
+    Adam, Clip, Groups, HostTrainer, LossScale, LossScaler, Nonfinite, Scaling, Schedule, Sgd, Summary, Trainer,
+};
+
+fn summary(trainer: &Trainer) -> Summary {
+    pollster::block_on(trainer.summary()).unwrap().unwrap()
+}
+
+fn params(trainer: &Trainer) -> Tensors {
+    pollster::block_on(trainer.params()).unwrap().into_iter().collect()
+}
+
+fn bits(tensors: &Tensors) -> Vec<u32> {
+    tensors.values().flatten().map(|value| value.to_bits()).collect()
+}
+
+/// Parameters and every slot, as bits.
+fn everything(trainer: &Trainer) -> Vec<u32> {
+    let slots: Vec<_> = trainer.ledger().slots().map(|(_, slot)| slot).collect();
+    let mut all = bits(&params(trainer));
+    for slot in slots {
+        let values: Tensors = pollster::block_on(trainer.slot(slot).unwrap()).unwrap().into_iter().collect();
+        all.extend(bits(&values));
+    }
+    all
+}
+
+fn controls(groups: &Groups) -> Vec<(&'static str, Groups)> {
+    let with = || groups.clone().nonfinite(Nonfinite::Skip);
+    let scaling = Scaling { init: 8.0, growth_interval: 5, ..Scaling::default() };
+    vec![
+        ("global norm", with().clip(Clip::GlobalNorm(0.5))),
+        ("tensor norm", with().clip(Clip::TensorNorm(0.5))),
+        ("value", with().clip(Clip::Value(0.01))),
+        ("skip", with()),
+        ("loss scale and norm", groups.clone().clip(Clip::GlobalNorm(0.5)).loss_scale(LossScale::Dynamic(scaling))),
+    ]
+}
+
+#[test]
+fn the_device_clips_skips_and_scales_as_the_cpu_does() {
+    for gpu in gpus() {
+        for kind in kinds() {
+            for case in cases(kind) {
+                for (what, groups) in controls(&case.groups) {
+                    let mut tensors = case.params.clone();
+                    tensors.insert("large".into(), noise(3, 3000));
+                    tensors.insert("none".into(), Vec::new());
+                    let mut on_gpu = Trainer::new(&gpu, groups.clone(), &borrow(&tensors)).unwrap();
+                    let mut on_cpu = HostTrainer::new(groups, &borrow(&tensors)).unwrap();
+                    let mut scales = Scales::of_params(&tensors);
+                    for step in 1..=12u64 {
+                        let mut grads: Tensors =
+                            tensors.iter().map(|(name, values)| (name.clone(), noise(step, values.len()))).collect();
+                        if step == 1 || step % 5 == 0 {
+                            grads.get_mut("large").unwrap()[1500] = [f32::INFINITY, f32::NAN][step as usize % 2];
+                        }
+                        if step == 7 {
+                            grads.remove("w");
+                        }
+                        on_gpu.step(&borrow(&grads)).unwrap();
+                        on_cpu.step(&borrow(&grads)).unwrap();
+                    }
+                    let (got, want) = (summary(&on_gpu), on_cpu.summary());
+                    assert_eq!((got.step, got.skipped), (want.step, want.skipped), "{kind} {} {what}", case.name);
+                    assert_eq!(got.loss_scale, want.loss_scale);
+                    assert!((got.grad_norm - want.grad_norm).abs() <= 1e-5 * want.grad_norm);
+                    assert!((got.clip_factor - want.clip_factor).abs() <= 1e-5);
+                    for (name, got) in params(&on_gpu) {
+                        let want = wide(on_cpu.params(&name).unwrap());
+                        let off = drift(&got, &want, scales.grow(&name, "params", &want));
+                        assert!(off <= 1e-5, "{kind} {} {what}: {name} off by {off:e}", case.name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_skipped_step_leaves_every_bit_as_it_was_and_does_not_count() {
+    for gpu in gpus() {
+        for kind in kinds() {
+            let case = &cases(kind)[1];
+            let groups = case.groups.clone().nonfinite(Nonfinite::Skip);
+            let mut trainer = Trainer::new(&gpu, groups, &borrow(&case.params)).unwrap();
+            let mut grads: Tensors = case.params.iter().map(|(name, p)| (name.clone(), noise(9, p.len()))).collect();
+            trainer.step(&borrow(&grads)).unwrap();
+            let before = everything(&trainer);
+            for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                grads.get_mut("w").unwrap()[12] = bad;
+                trainer.step(&borrow(&grads)).unwrap();
+                assert_eq!(everything(&trainer), before, "{kind} {bad}");
+            }
+            let end = summary(&trainer);
+            assert_eq!((end.step, end.skipped, end.found_nonfinite), (1, 3, true));
+        }
+    }
+}
+
+#[test]
+fn a_skipped_step_takes_up_its_learning_rate_later() {
+    for gpu in gpus() {
+        let groups = || Groups::new(Sgd::default()).schedule(Schedule::Exponential { lr: 1.0, gamma: 0.5 });
+        let mut trainer = Trainer::new(&gpu, groups().nonfinite(Nonfinite::Skip), &[("w", &[0.0])]).unwrap();
+        for grad in [1.0, f32::NAN, f32::NAN, 1.0, f32::NAN, 1.0] {
+            trainer.step(&[("w", &[grad])]).unwrap();
+        }
+        assert_eq!(params(&trainer)["w"], [-1.75]);
+    }
+}
+
+#[test]
+fn propagating_steps_with_what_is_not_finite() {
+    for gpu in gpus() {
+        let groups = Groups::new(Adam::default()).clip(Clip::Value(1.0));
+        let mut trainer = Trainer::new(&gpu, groups, &[("w", &[1.0, 1.0]), ("b", &[1.0])]).unwrap();
+        trainer.step(&[("w", &[f32::NAN, 1.0]), ("b", &[1.0])]).unwrap();
+        let params = params(&trainer);
+        assert!(params["w"][0].is_nan() && params["w"][1] < 1.0 && params["b"][0] < 1.0);
+    }
+}
+
+#[test]
+fn norms_do_not_overflow_for_any_finite_input() {
+    for gpu in gpus() {
+        for value in [f32::MAX, 3e38, 1e30, 1e20, 1.0, 1e-20, 1e-30] {
+            let groups = Groups::new(Sgd { lr: 1.0, ..Sgd::default() }).clip(Clip::GlobalNorm(1.0));
+            let start = vec![0.0f32; 2000];
+            let mut trainer = Trainer::new(&gpu, groups, &[("w", &start)]).unwrap();
+            trainer.step(&[("w", &vec![value; 2000])]).unwrap();
+            let (want, got) = (f64::from(value) * 2000f64.sqrt(), summary(&trainer));
+            assert!((got.grad_norm - want).abs() <= 1e-5 * want, "{value}: {}", got.grad_norm);
+            let norm = params(&trainer)["w"].iter().map(|p| f64::from(*p).powi(2)).sum::<f64>().sqrt();
+            let want = want.min(1.0);
+            assert!((norm - want).abs() <= 1e-2 * want + 1e-30, "{value}: moved {norm}, wanted {want}");
+        }
+    }
+}
+
+#[test]
+fn the_device_scaler_takes_the_cpu_scalers_decisions_over_5000_steps() {
+    for gpu in gpus() {
+        let scaling = Scaling { growth_interval: 20, growth_factor: 1.7, backoff_factor: 0.6, ..Scaling::default() };
+        let mut scaler = LossScaler::new(scaling.clone()).unwrap();
+        let groups = Groups::new(Sgd::default()).loss_scale(LossScale::Dynamic(scaling));
+        let mut trainer = Trainer::new(&gpu, groups, &[("w", &[0.0])]).unwrap();
+        for (step, chance) in noise(5, 5000).into_iter().enumerate() {
+            let overflow = chance > 0.9;
+            trainer.step(&[("w", &[if overflow { f32::INFINITY } else { 1.0 }])]).unwrap();
+            scaler.update(overflow);
+            if step % 100 == 99 {
+                assert_eq!(summary(&trainer).loss_scale, f64::from(scaler.scale()), "step {step}");
+            }
+        }
+    }
+}
