@@ -198,6 +198,13 @@ impl Trainer {
         Ok(self.slices(&self.arena.params, self.ledger.index(name)?))
     }
 
+    /// Where the loss scale for the next step stands, for the shader that computes the loss. Only a run with a
+    /// [`Control`](crate::Control) has it.
+    pub fn loss_scale_slice(&self) -> Option<Slice> {
+        let control = self.arena.control.as_ref()?;
+        Some(Slice { buffer: control.standing.clone(), offset: 0, size: 4 })
+    }
+
     /// Names, groups and counters.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger

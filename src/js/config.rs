@@ -44,8 +44,8 @@ pub(super) fn group(kind: &str, options: &JsValue, lr: &JsValue, names: Vec<Stri
     Ok(Group { rule: rule(kind, options)?, schedule: schedule(lr)?, names })
 }
 
-/// Groups from `[{ options, schedule, names }]`.
-pub(super) fn groups(kind: &str, list: &Array) -> Result<Groups, Error> {
+/// Groups from `[{ options, schedule, names }]`, and what is decided once a step.
+pub(super) fn groups(kind: &str, list: &Array, control: &JsValue) -> Result<Groups, Error> {
     let get = |item: &JsValue, key: &str| Reflect::get(item, &key.into()).unwrap_or(JsValue::UNDEFINED);
     let one = |item: JsValue| {
         let names = Array::from(&get(&item, "names")).iter().filter_map(|name| name.as_string()).collect();
@@ -55,5 +55,6 @@ pub(super) fn groups(kind: &str, list: &Array) -> Result<Groups, Error> {
     if groups.is_empty() {
         return Err(Error::invalid("there must be at least one group"));
     }
-    Ok(Groups { list: groups, control: Control::default() })
+    let control: Control = object(groups[0].rule.entry().class, control)?;
+    Ok(Groups { list: groups, control })
 }

@@ -4,13 +4,16 @@ use super::config;
 use super::gpu::RawGpu;
 use crate::error::Error;
 use crate::gpu::{Slice, Trainer, adopt};
-use crate::optim::{HostTrainer, Ledger};
+use crate::optim::{HostTrainer, Ledger, Summary};
 use js_sys::{Array, Float32Array, Object, Promise, Reflect};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use std::collections::HashMap;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
+
+#[wasm_bindgen(typescript_custom_section)]
+const SUMMARY: &str = "export interface RawSummary { step: number; skipped: number; gradNorm: number; clipFactor: number; lossScale: number; foundNonfinite: boolean }";
 
 #[wasm_bindgen]
 extern "C" {
@@ -76,6 +79,19 @@ fn object(entries: impl IntoIterator<Item = (String, JsValue)>) -> JsValue {
     object.into()
 }
 
+fn plain(summary: Option<Summary>) -> JsValue {
+    let Some(it) = summary else { return JsValue::UNDEFINED };
+    let fields = [
+        ("step", (it.step as f64).into()),
+        ("skipped", (it.skipped as f64).into()),
+        ("gradNorm", it.grad_norm.into()),
+        ("clipFactor", it.clip_factor.into()),
+        ("lossScale", it.loss_scale.into()),
+        ("foundNonfinite", it.found_nonfinite.into()),
+    ];
+    object(fields.map(|(key, value)| (key.to_owned(), value)))
+}
+
 fn floats(values: &[f32]) -> JsValue {
     Float32Array::from(values).into()
 }
@@ -100,11 +116,12 @@ impl RawOptimizer {
         names: Vec<String>,
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] params: Array,
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] groups: Array,
+        #[wasm_bindgen(unchecked_param_type = "object")] control: JsValue,
     ) -> Promise {
         let gpu = gpu.0.clone();
         future_to_promise(async move {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let groups = config::groups(&kind, &groups)?;
+            let groups = config::groups(&kind, &groups, &control)?;
             let params = arrays("params", &names, &params)?;
             let lengths: Vec<_> =
                 names.iter().zip(&params).map(|(name, array)| (*name, array.length() as usize)).collect();
@@ -124,9 +141,10 @@ impl RawOptimizer {
         names: Vec<String>,
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] params: Array,
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] groups: Array,
+        #[wasm_bindgen(unchecked_param_type = "object")] control: JsValue,
     ) -> Result<RawOptimizer, JsValue> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let groups = config::groups(kind, &groups)?;
+        let groups = config::groups(kind, &groups, &control)?;
         let values: Vec<_> = arrays("params", &names, &params)?.iter().map(Float32Array::to_vec).collect();
         let params: Vec<_> = names.iter().zip(&values).map(|(name, values)| (*name, values.as_slice())).collect();
         Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?))))
@@ -248,6 +266,28 @@ impl RawOptimizer {
         }
     }
 
+    /// How the run stands; undefined for one that decides nothing.
+    #[wasm_bindgen(unchecked_return_type = "Promise<RawSummary | undefined>")]
+    pub fn summary(&self) -> Promise {
+        match &self.0 {
+            Engine::Host(trainer) => Promise::resolve(&plain(trainer.summary())),
+            Engine::Gpu(trainer) => {
+                let reading = trainer.summary();
+                future_to_promise(async move { Ok(plain(reading.await?)) })
+            }
+        }
+    }
+
+    /// Where the loss scale stands.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` on the CPU, and for a run that decides nothing.
+    #[wasm_bindgen(js_name = lossScaleBuffer, unchecked_return_type = "{ buffer: GPUBuffer; offset: number; size: number }")]
+    pub fn loss_scale_buffer(&self) -> Result<JsValue, JsValue> {
+        let found = self.trainer("lossScaleBuffer")?.loss_scale_slice();
+        Ok(slice(found.into_iter().collect(), "lossScale")?)
+    }
+
     fn names(&self) -> Vec<String> {
         self.ledger().tensors().iter().map(|tensor| tensor.name.clone()).collect()
     }
@@ -303,6 +343,12 @@ impl RawOptimizer {
     #[wasm_bindgen(getter)]
     pub fn steps(&self) -> f64 {
         self.ledger().steps() as f64
+    }
+
+    /// Number of groups.
+    #[wasm_bindgen(getter)]
+    pub fn groups(&self) -> usize {
+        self.ledger().groups().len()
     }
 
     /// Names of the slots that exist.

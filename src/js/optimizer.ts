@@ -18,8 +18,51 @@ export interface CommonOptions<Options> {
   lr?: LearningRate;
   /** Other options for some of the tensors. Group 0 is the options at the top, group 1 the first here. */
   groups?: readonly GroupOptions<Options>[];
+  /** Clipping of the gradients. Default none. */
+  clip?: Clip;
+  /** A step whose gradients hold an infinity or NaN is skipped, bit for bit, or taken as PyTorch does. Default `"propagate"`. */
+  nonfinite?: "skip" | "propagate";
+  /** What the loss was multiplied by: a constant, or a scale that adapts on the device and skips steps that overflow. Default 1. */
+  lossScale?: number | "dynamic" | Scaling;
   /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning. Default `"auto"`. */
   device?: "auto" | "gpu" | "cpu";
+}
+
+/** A bound on gradients, after unscaling: on the norm of all together, of each tensor, or on each value. */
+export type Clip = { globalNorm: number } | { tensorNorm: number } | { value: number };
+
+/** How a dynamic loss scale adapts. */
+export interface Scaling {
+  /** Default 65,536. */
+  init?: number;
+  /** At least 1. Default 2. */
+  growthFactor?: number;
+  /** In (0, 1]. Default 0.5. */
+  backoffFactor?: number;
+  /** Steps without overflow before it grows. Default 2,000. */
+  growthInterval?: number;
+  /** Default 1. */
+  min?: number;
+  /** Default 8,388,608. */
+  max?: number;
+}
+
+/** How a run stands. */
+export interface Stats {
+  /** Steps taken. */
+  step: number;
+  /** Steps skipped because a gradient held an infinity or NaN. */
+  skipped: number;
+  /** Norm of the last step's gradients over all tensors, unscaled and before clipping; null where nothing asks for it. */
+  gradNorm: number | null;
+  /** What the last gradients were multiplied by to clip their global norm. */
+  clipFactor: number;
+  /** The loss scale for the next step. */
+  lossScale: number;
+  /** Whether the last gradients held an infinity or NaN; null where nothing asks for it. */
+  foundNonfinite: boolean | null;
+  /** The learning rate of each group at the next step. */
+  lr: number[];
 }
 
 /** A tensor's place on the device, in bytes; it starts on a 256-byte boundary. */
@@ -85,9 +128,15 @@ function split(options: Record<string, unknown>, index: number, rates: Map<numbe
   return { options: lr === undefined ? rest : { ...rest, lr }, schedule: undefined };
 }
 
+function control({ clip, nonfinite, lossScale }: Loose): object {
+  const scale =
+    typeof lossScale === "number" ? { fixed: lossScale } : lossScale === "dynamic" ? { dynamic: {} } : lossScale && { dynamic: lossScale };
+  return Object.fromEntries(Object.entries({ clip, nonfinite, lossScale: scale }).filter(([, value]) => value !== undefined));
+}
+
 /** The groups as wasm takes them; the first holds for all tensors that no other names. */
 function plain(options: Loose, names: readonly string[], rates: Map<number, Rate>): RawGroup[] {
-  const { device: _, groups = [], exclude, ...top } = options;
+  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, groups = [], exclude, ...top } = options;
   const listed: GroupOptions<object>[] = [...groups];
   const pattern = exclude !== undefined && typeof exclude !== "boolean";
   if (pattern) listed.unshift({ match: exclude, exclude: true } as GroupOptions<object>);
@@ -124,7 +173,8 @@ export async function build(kind: string, params: Readonly<Record<string, Float3
   const rates = new Map<number, Rate>();
   const groups = plain(loose, names, rates);
   const gpu = await chooseGpu(loose.device ?? "auto");
-  const raw = gpu ? await RawOptimizer.onGpu(gpu, kind, names, arrays, groups) : RawOptimizer.onCpu(kind, names, arrays, groups);
+  const args = [kind, names, arrays, groups, control(loose)] as const;
+  const raw = gpu ? await RawOptimizer.onGpu(gpu, ...args) : RawOptimizer.onCpu(...args);
   const parameters = arrays.reduce((sum, array) => sum + (array?.length ?? 0), 0);
   return { kind, raw, gpu, names, parameters, rates };
 }
@@ -177,6 +227,20 @@ export class Trainer<Name extends string = string, Options extends object = obje
     return this.#later((raw) => raw.slots() as Promise<Record<Name, Record<string, Float32Array>>>);
   }
 
+  /** How the run stands, as of the call. Steps never need it. */
+  async stats(): Promise<Stats> {
+    const raw = this.#live;
+    const lr = Array.from({ length: raw.groups }, (_, group) => this.options(group).lr);
+    const known = await raw.summary();
+    const unknown = { step: raw.steps, skipped: 0, gradNorm: null, clipFactor: 1, lossScale: 1, foundNonfinite: null };
+    return { ...(known ?? unknown), lr };
+  }
+
+  /** Where the loss scale for the next step stands: 4 bytes, for the shader that computes the loss. @throws `UNSUPPORTED` without `clip`, `nonfinite` or `lossScale`, and on the CPU. */
+  get lossScaleBuffer(): BufferSlice {
+    return this.#live.lossScaleBuffer();
+  }
+
   // A promise that rejects, where a plain call would throw.
   async #later<T>(read: (raw: RawOptimizer) => Promise<T>): Promise<T> {
     return read(this.#live);
@@ -216,7 +280,7 @@ export class Trainer<Name extends string = string, Options extends object = obje
     return { ...options, ...(rate ? { lr: rate(this.steps) } : {}) } as Required<Options> & { lr: number };
   }
 
-  /** Steps taken. */
+  /** Steps asked for; where steps can be skipped, `stats()` tells how many were taken. */
   get steps(): number {
     return this.#live.steps;
   }

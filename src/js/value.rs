@@ -75,7 +75,7 @@ impl<'de> Deserializer<'de> for Value {
         }
     }
 
-    /// An object of one key, the variant's name.
+    /// An object of one key, the variant's name; or that name alone.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _name: &str,
@@ -84,6 +84,7 @@ impl<'de> Deserializer<'de> for Value {
     ) -> Result<V::Value, Error> {
         match self {
             Self::Map(fields) if fields.len() == 1 => visitor.visit_enum(Tagged(fields)),
+            Self::Text(name) => visitor.visit_enum(name.into_deserializer()),
             _ => Err(de::Error::custom("expected an object of one key")),
         }
     }

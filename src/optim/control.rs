@@ -233,7 +233,10 @@ impl Controller {
     }
 
     /// Decides on a step by its gradients, and takes note of it.
-    pub fn decide<'a>(&mut self, grads: impl Iterator<Item = &'a [f32]>) -> Decision {
+    pub fn decide<'a>(&mut self, grads: impl ExactSizeIterator<Item = &'a [f32]>) -> Decision {
+        if self.control.is_none() {
+            return Decision { skip: false, factors: vec![1.0; grads.len()], limit: 0.0 };
+        }
         let inverse = 1.0 / f64::from(self.scaler.scale());
         let norms: Vec<(f64, bool)> = grads.map(norm).map(|(norm, bad)| (norm * inverse, bad)).collect();
         self.found = norms.iter().any(|(_, bad)| *bad);
@@ -256,14 +259,14 @@ impl Controller {
         Decision { skip, factors, limit }
     }
 
-    pub fn summary(&self, step: u64) -> Summary {
-        Summary {
+    pub fn summary(&self, step: u64) -> Option<Summary> {
+        (!self.control.is_none()).then(|| Summary {
             step,
             skipped: self.skipped,
             grad_norm: self.grad_norm,
             clip_factor: self.clip_factor,
             loss_scale: self.scaler.scale().into(),
             found_nonfinite: self.found,
-        }
+        })
     }
 }

@@ -75,8 +75,9 @@ impl HostTrainer {
         Ok(())
     }
 
-    /// How the run stands: steps taken and skipped, norm and clipping of the last step, loss scale.
-    pub fn summary(&self) -> Summary {
+    /// How the run stands: steps taken and skipped, norm and clipping of the last step, loss scale. None for a run
+    /// whose [`Control`](crate::Control) asks for nothing.
+    pub fn summary(&self) -> Option<Summary> {
         self.controller.summary(self.ledger.steps())
     }
 
