@@ -3,35 +3,14 @@
 
 mod common;
 
-use common::{Case, Scales, Tensors, borrow, cases, change, drift, gpus, kinds, mismatches, noise, report, wide};
+use common::{
+    Case, Scales, borrow, cases, change, drift, edge_tensors, gpus, kinds, mismatches, noise, report, scaled_noise,
+    wide,
+};
 use std::collections::BTreeMap;
 use webgpu_optim::{AdamW, Gpu, HostTrainer, Lamb, Sgd, Trainer};
 
 const BOUND: f64 = 1e-5;
-const LENGTHS: [usize; 10] = [0, 1, 3, 63, 64, 65, 255, 257, 1000, 5000];
-
-/// The case's own tensors, and one of each length around the edges of vectors, segments and tiles, an empty one last.
-fn tensors(case: &Case) -> Tensors {
-    let mut tensors = case.params.clone();
-    tensors.extend(LENGTHS.iter().map(|length| (format!("n{length}"), noise(*length as u64 + 1, *length))));
-    tensors.insert("z".into(), Vec::new());
-    tensors
-}
-
-fn grads(tensors: &Tensors, step: u64, case: &Case) -> Tensors {
-    let missing = |name: &str| case.missing.get(name).is_some_and(|steps| steps.contains(&step));
-    let mut grads = BTreeMap::new();
-    for (place, (name, values)) in tensors.iter().enumerate() {
-        if !missing(name) {
-            // Scales from 1e-3 to 10, so that eps matters somewhere.
-            let scale = 10f32.powi((place as i32 % 5) - 3);
-            let values = noise(step * 1000 + place as u64, values.len()).iter().map(|value| value * scale).collect();
-            grads.insert(name.clone(), values);
-        }
-    }
-    grads
-}
-
 /// Drift of parameters and of every slot, or what is off.
 fn compare(what: &str, gpu: &Trainer, cpu: &HostTrainer, scales: &mut Scales) -> Result<f64, String> {
     let mut worst = 0.0f64;
@@ -54,7 +33,7 @@ fn compare(what: &str, gpu: &Trainer, cpu: &HostTrainer, scales: &mut Scales) ->
 }
 
 fn run(gpu: &Gpu, case: &Case) -> [f64; 2] {
-    let params = tensors(case);
+    let params = edge_tensors(case);
     let mut on_gpu = Trainer::new(gpu, case.groups.clone(), &borrow(&params)).unwrap();
     let mut on_cpu = HostTrainer::new(case.groups.clone(), &borrow(&params)).unwrap();
     let mut worst = [0.0; 2];
@@ -64,7 +43,7 @@ fn run(gpu: &Gpu, case: &Case) -> [f64; 2] {
             on_gpu.set(index, group.clone()).unwrap();
             on_cpu.set(index, group).unwrap();
         });
-        let grads = grads(&params, step, case);
+        let grads = scaled_noise(&params, step, case);
         on_gpu.step(&borrow(&grads)).unwrap();
         on_cpu.step(&borrow(&grads)).unwrap();
         if step == 10 || step == 300 {
@@ -94,11 +73,11 @@ fn the_comparison_can_fail() {
     for gpu in gpus() {
         for kind in kinds() {
             let case = &cases(kind)[0];
-            let params = tensors(case);
+            let params = edge_tensors(case);
             let mut on_gpu = Trainer::new(&gpu, case.groups.clone(), &borrow(&params)).unwrap();
             let mut on_cpu = HostTrainer::new(case.groups.clone(), &borrow(&params)).unwrap();
             for step in 1..=10 {
-                let mut grads = grads(&params, step, case);
+                let mut grads = scaled_noise(&params, step, case);
                 on_cpu.step(&borrow(&grads)).unwrap();
                 grads.values_mut().flatten().for_each(|value| *value *= 1.01);
                 on_gpu.step(&borrow(&grads)).unwrap();
@@ -124,7 +103,7 @@ fn a_tensor_larger_than_a_binding_is_split_into_windows() {
         for kind in kinds() {
             for case in cases(kind).iter().take(2) {
                 run(&gpu, case);
-                let mut tensors = tensors(case);
+                let mut tensors = edge_tensors(case);
                 tensors.insert("large".into(), noise(7, 10_001));
                 let trainer = Trainer::new(&gpu, case.groups.clone(), &borrow(&tensors)).unwrap();
                 assert!(trainer.grad_slices("large").unwrap().len() > 2);
@@ -174,9 +153,9 @@ fn the_gradient_is_bit_identical_after_a_step() {
     for gpu in gpus() {
         for kind in kinds() {
             for case in cases(kind) {
-                let params = tensors(&case);
+                let params = edge_tensors(&case);
                 let mut trainer = Trainer::new(&gpu, case.groups.clone(), &borrow(&params)).unwrap();
-                let grads = grads(&params, 1, &Case { missing: BTreeMap::new(), ..case });
+                let grads = scaled_noise(&params, 1, &Case { missing: BTreeMap::new(), ..case });
                 trainer.step(&borrow(&grads)).unwrap();
                 for (name, want) in &grads {
                     let got: Vec<f32> =

@@ -108,7 +108,7 @@ fn every_pass_declares_exactly_what_its_entry_point_uses() {
 #[test]
 #[cfg(feature = "gpu")]
 fn the_control_passes_match_their_shader() {
-    let (source, passes, rows) = webgpu_optim::gpu::described();
+    let webgpu_optim::gpu::Described { source, passes, rows } = webgpu_optim::gpu::described();
     let parsed = parse_text("step", source);
     uses_are_exact("step", &parsed, &passes.iter().collect::<Vec<_>>());
     for (name, fields) in rows {
@@ -163,7 +163,7 @@ fn a_kernel_is_short_enough_to_read() {
 fn sources() -> Vec<(&'static str, &'static str)> {
     let mut all: Vec<_> = REGISTRY.iter().map(|entry| (entry.kind, entry.shader)).collect();
     #[cfg(feature = "gpu")]
-    all.push(("step", webgpu_optim::gpu::described().0));
+    all.push(("step", webgpu_optim::gpu::described().source));
     all
 }
 

@@ -3,8 +3,8 @@
 use super::arena::{storage, table};
 use super::device::Gpu;
 use super::pipeline::Shader;
-use crate::optim::control::{Plan, Standing};
-use crate::optim::rule::{Binding, Over, Pass, Row};
+use crate::optim::control::{Plan, Settings, Standing};
+use crate::optim::rule::{Binding, Fields, Over, Pass, Row};
 use crate::optim::{Ledger, Summary};
 
 /// How many learning rates the device keeps: a skipped step takes up the rate of its own step later.
@@ -22,24 +22,33 @@ pub(super) const SHADER: Shader = Shader {
 };
 
 pub(super) const PASSES: &[Pass] = {
-    use Binding::*;
+    use Binding::{Counts, Grads, Norms, Partials, Plans, Rates, Rows, Spans, Tiles};
     &[
-        Pass { entry: "tile_norm", over: Over::Tiles, uses: &[Rows, Tiles, Grads, Partials, Settings] },
-        Pass { entry: "tensor_norm", over: Over::Tensors, uses: &[Partials, Spans, Norms, Settings] },
+        Pass { entry: "tile_norm", over: Over::Tiles, uses: &[Rows, Tiles, Grads, Partials, Binding::Settings] },
+        Pass { entry: "tensor_norm", over: Over::Tensors, uses: &[Partials, Spans, Norms, Binding::Settings] },
         Pass {
             entry: "prepare",
             over: Over::Once,
-            uses: &[Rows, Norms, Plans, Rates, Counts, Binding::Standing, Settings],
+            uses: &[Rows, Norms, Plans, Rates, Counts, Binding::Standing, Binding::Settings],
         },
     ]
 };
 
-/// What a test compares with the shader: its WGSL, its passes, and the structs it shares with Rust.
+/// The shader of the control passes, as a test compares it with Rust.
+#[derive(Debug)]
+pub struct Described {
+    /// The WGSL, shared parts first.
+    pub source: &'static str,
+    /// The passes in their order.
+    pub passes: &'static [Pass],
+    /// The structs it shares with Rust.
+    pub rows: [(&'static str, Fields); 3],
+}
+
 #[doc(hidden)]
-pub fn described() -> (&'static str, &'static [Pass], [(&'static str, &'static [(&'static str, usize)]); 3]) {
-    use crate::optim::control::Settings;
+pub fn described() -> Described {
     let rows = [("Plan", Plan::FIELDS), ("Standing", Standing::FIELDS), ("Settings", Settings::FIELDS)];
-    (SHADER.source, PASSES, rows)
+    Described { source: SHADER.source, passes: PASSES, rows }
 }
 
 /// The buffers of a controlled run.

@@ -11,7 +11,7 @@ mod staging;
 mod trainer;
 
 #[doc(hidden)]
-pub use control::described;
+pub use control::{Described, described};
 pub use device::Gpu;
 pub use layout::{ALIGNMENT, Layout, Piece, Span, TILE, Tile};
 pub use trainer::{Slice, Trainer};

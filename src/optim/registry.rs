@@ -1,7 +1,7 @@
 //! What follows from the one list of rules in `optim/mod.rs`.
 
 use super::AnyRule;
-use super::rule::{Pass, Row, Rule, Used};
+use super::rule::{Fields, Pass, Row, Rule, Used};
 
 /// What the crate knows of a rule without an instance of it.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct Entry {
     /// Bytes of one tensor's row of scalars.
     pub hyper_size: usize,
     /// Name and offset of each member of that row.
-    pub hyper_fields: &'static [(&'static str, usize)],
+    pub hyper_fields: Fields,
     /// The dispatches of a step, given which slots exist.
     pub passes: fn(Used) -> &'static [Pass],
     /// The rule with its default options.

@@ -115,8 +115,11 @@ pub type Slots<'a> = [&'a mut [f32]; MAX_SLOTS];
 /// A struct of scalars that a shader declares under the same name with the same members.
 pub trait Row: bytemuck::Pod {
     /// Name and offset in bytes of each member; a test compares them with the shader.
-    const FIELDS: &'static [(&'static str, usize)];
+    const FIELDS: Fields;
 }
+
+/// Name and offset in bytes of each member of a struct.
+pub type Fields = &'static [(&'static str, usize)];
 
 /// Declares a [`Row`] of 4-byte members.
 macro_rules! row {
@@ -127,7 +130,7 @@ macro_rules! row {
         pub struct $Name { $($field: $Type,)+ }
 
         impl $crate::optim::rule::Row for $Name {
-            const FIELDS: &'static [(&'static str, usize)] =
+            const FIELDS: $crate::optim::rule::Fields =
                 &[$((stringify!($field), std::mem::offset_of!($Name, $field)),)+];
         }
     };

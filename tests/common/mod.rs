@@ -163,6 +163,31 @@ pub fn noise(seed: u64, length: usize) -> Vec<f32> {
     (0..length).map(|_| next()).collect()
 }
 
+const LENGTHS: [usize; 10] = [0, 1, 3, 63, 64, 65, 255, 257, 1000, 5000];
+
+/// The case's own tensors, and one of each length around the edges of vectors, segments and tiles, an empty one last.
+pub fn edge_tensors(case: &Case) -> Tensors {
+    let mut tensors = case.params.clone();
+    tensors.extend(LENGTHS.iter().map(|length| (format!("n{length}"), noise(*length as u64 + 1, *length))));
+    tensors.insert("z".into(), Vec::new());
+    tensors
+}
+
+/// Gradients of all of them, the same for the same step.
+pub fn scaled_noise(tensors: &Tensors, step: u64, case: &Case) -> Tensors {
+    let missing = |name: &str| case.missing.get(name).is_some_and(|steps| steps.contains(&step));
+    let mut grads = BTreeMap::new();
+    for (place, (name, values)) in tensors.iter().enumerate() {
+        if !missing(name) {
+            // Scales from 1e-3 to 10, so that eps matters somewhere.
+            let scale = 10f32.powi((place as i32 % 5) - 3);
+            let values = noise(step * 1000 + place as u64, values.len()).iter().map(|value| value * scale).collect();
+            grads.insert(name.clone(), values);
+        }
+    }
+    grads
+}
+
 /// Applies what a case changes before a 1-based step.
 pub fn change(case: &Case, step: u64, mut set: impl FnMut(usize, Group)) {
     for (_, rule) in case.set.iter().filter(|(at, _)| *at == step) {
