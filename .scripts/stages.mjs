@@ -62,7 +62,7 @@ export const stages = [
     tests: true,
     // Documentation examples are left to the native stage.
     steps: () => [
-      ["wasm-pack", ["test", "--headless", "--chrome", "--chromedriver", chromedriver(), "--mode", "no-install", "--release", "--", "--features", "js", "--test", "*"], {
+      ["wasm-pack", ["test", "--headless", "--chrome", "--chromedriver", chromedriver(), "--mode", "no-install", "--release", "--", "--features", "js", "--test", "web", "--", "--nocapture"], {
         WASM_BINDGEN_TEST_WEBDRIVER_JSON: `${root}.scripts/webdriver.json`,
         WASM_BINDGEN_TEST_TIMEOUT: "600",
         WASM_BINDGEN_TEST_DRIVER_TIMEOUT: "60",
