@@ -187,6 +187,12 @@ metal::float2 max_over_workgroup(
     return _e27;
 }
 
+float unit_for(
+    float divisor
+) {
+    return (divisor > 1000000000000000000000000000000.0) ? 0.00000000000000000005421011 : 1.0;
+}
+
 float squares_of(
     metal::float2 norm
 ) {
@@ -200,9 +206,10 @@ float rescaled(
     if (norm_1.x < 0.000000000000000000000000000000000000012) {
         return 0.0;
     }
-    float part = norm_1.x / largest;
-    float _e8 = squares_of(norm_1);
-    return (_e8 * part) * part;
+    float _e6 = unit_for(largest);
+    float part = (norm_1.x * _e6) / (largest * _e6);
+    float _e11 = squares_of(norm_1);
+    return (_e11 * part) * part;
 }
 
 metal::float2 marked(
@@ -356,18 +363,19 @@ struct tile_normInput {
     float _e60 = g.w;
     bool _e63 = bad;
     metal::float2 _e66 = max_over_workgroup(lane, metal::float2(metal::max(metal::max(_e53, _e55), metal::max(_e58, _e60)), static_cast<float>(_e63)), sums);
-    metal::float4 _e69 = g;
-    metal::float4 part_1 = metal::select(metal::float4(0.0), _e69 / metal::float4(_e66.x), metal::bool4(_e66.x >= 0.000000000000000000000000000000000000012));
-    metal::float2 _e81 = sum_over_workgroup(lane, metal::float2(metal::dot(part_1, part_1), 0.0), sums);
+    float _e68 = unit_for(_e66.x);
+    metal::float4 _e71 = g;
+    metal::float4 part_1 = metal::select(metal::float4(0.0), (_e71 * _e68) / metal::float4(_e66.x * _e68), metal::bool4(_e66.x >= 0.000000000000000000000000000000000000012));
+    metal::float2 _e85 = sum_over_workgroup(lane, metal::float2(metal::dot(part_1, part_1), 0.0), sums);
     if (lane == 0u) {
         local_1 = _e3.length > 0u;
     } else {
         local_1 = false;
     }
-    bool _e90 = local_1;
-    if (_e90) {
-        metal::float2 _e99 = marked(_e66.x, _e81.x, _e66.y > 0.0);
-        partials[_e3.number] = _e99;
+    bool _e94 = local_1;
+    if (_e94) {
+        metal::float2 _e103 = marked(_e66.x, _e85.x, _e66.y > 0.0);
+        partials[_e3.number] = _e103;
         return;
     } else {
         return;

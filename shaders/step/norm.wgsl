@@ -1,12 +1,18 @@
 // Norms that no finite input overflows. A norm is kept as its largest value x and y = sum of (g / x)^2;
 // where an infinity or NaN was met, as -1 - y.
 const TINY = 1.2e-38; // below it a quotient is not to be relied on
+const SMALL_UNIT = 5.421010862427522e-20; // 2^-64
 
 @group(0) @binding(0) var<storage, read_write> rows: array<u32>;
 @group(0) @binding(3) var<storage, read> grads: array<vec4<u32>>;
 @group(0) @binding(7) var<storage, read_write> partials: array<vec2<f32>>;
 @group(0) @binding(9) var<storage, read> spans: array<vec2<u32>>;
 @group(0) @binding(10) var<storage, read_write> norms: array<vec2<f32>>;
+
+// What both sides of a quotient are multiplied by: the inverse of a very large divisor may be flushed to 0.
+fn unit_for(divisor: f32) -> f32 {
+  return select(1.0, SMALL_UNIT, divisor > 1e30);
+}
 
 fn squares_of(norm: vec2<f32>) -> f32 {
   return select(norm.y, -1.0 - norm.y, norm.y < 0.0);
@@ -15,7 +21,8 @@ fn squares_of(norm: vec2<f32>) -> f32 {
 // The squares of a norm in units of another largest value.
 fn rescaled(norm: vec2<f32>, largest: f32) -> f32 {
   if (norm.x < TINY) { return 0.0; }
-  let part = norm.x / largest;
+  let unit = unit_for(largest);
+  let part = (norm.x * unit) / (largest * unit);
   return squares_of(norm) * part * part;
 }
 
@@ -35,7 +42,8 @@ fn tile_norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     bad = any(!finite(bits) & within);
   }
   let top = max_over_workgroup(lane, vec2<f32>(max(max(g.x, g.y), max(g.z, g.w)), f32(bad)));
-  let part = select(vec4<f32>(0.0), g / top.x, vec4<bool>(top.x >= TINY));
+  let unit = unit_for(top.x);
+  let part = select(vec4<f32>(0.0), (g * unit) / (top.x * unit), vec4<bool>(top.x >= TINY));
   let sum = sum_over_workgroup(lane, vec2<f32>(dot(part, part), 0.0));
   if (lane == 0u && tile.length > 0u) { partials[tile.number] = marked(top.x, sum.x, top.y > 0.0); }
 }

@@ -40,7 +40,6 @@ struct Count {
 
 // The rate of step t stands at t modulo this.
 const RING = 1024u;
-const SMALL_UNIT = 5.421010862427522e-20; // 2^-64
 
 @group(0) @binding(11) var<storage, read> plans: array<Plan>;
 @group(0) @binding(12) var<storage, read> rates: array<f32>;
