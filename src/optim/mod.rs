@@ -4,6 +4,7 @@
 //! else (trainers, tests, the JavaScript binding, the TypeScript types) follows from it.
 
 mod check;
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device reads its rows"))]
 pub mod control;
 mod groups;
 mod ledger;
