@@ -57,20 +57,35 @@ impl Gpu {
     /// # Errors
     /// [`Error::NoWebGpu`] when the adapter gives no device.
     pub async fn open(adapter: &wgpu::Adapter, limit: impl FnOnce(&mut wgpu::Limits)) -> Result<Self, Error> {
+        let gpu = Self::request(adapter, limit).await?;
+        gpu.keep_errors();
+        Ok(gpu)
+    }
+
+    /// Opens an adapter whose device is the caller's: its handler of uncaptured errors stays the caller's too.
+    #[cfg(all(feature = "js", target_arch = "wasm32"))]
+    pub(super) async fn open_foreign(adapter: &wgpu::Adapter) -> Result<Self, Error> {
+        Self::request(adapter, |_| ()).await
+    }
+
+    async fn request(adapter: &wgpu::Adapter, limit: impl FnOnce(&mut wgpu::Limits)) -> Result<Self, Error> {
         let mut required_limits = adapter.limits();
         limit(&mut required_limits);
         let descriptor = wgpu::DeviceDescriptor { label: Some("webgpu-optim"), required_limits, ..Default::default() };
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(none)?;
         let gpu = Self { device, queue, info: adapter.get_info(), fault: Arc::default(), kernels: Arc::default() };
-        gpu.keep_faults();
+        gpu.keep_loss();
         Ok(gpu)
     }
 
-    fn keep_faults(&self) {
+    fn keep_errors(&self) {
         let fault = self.fault.clone();
         self.device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             lock(&fault).get_or_insert(Error::Gpu { message: error.to_string() });
         }));
+    }
+
+    fn keep_loss(&self) {
         let fault = self.fault.clone();
         self.device.set_device_lost_callback(move |_, reason| {
             *lock(&fault) = Some(Error::DeviceLost { reason });

@@ -18,6 +18,14 @@ impl RawGpu {
         Ok(Self(Gpu::new().await?))
     }
 
+    /// Takes the caller's device.
+    ///
+    /// # Errors
+    /// `NO_WEBGPU` for anything but a `GPUDevice`.
+    pub async fn adopt(#[wasm_bindgen(unchecked_param_type = "GPUDevice")] device: JsValue) -> Result<RawGpu, JsValue> {
+        Ok(Self(adopt::adopt(device).await?))
+    }
+
     /// The `GPUDevice`.
     #[wasm_bindgen(getter, unchecked_return_type = "GPUDevice")]
     pub fn device(&self) -> JsValue {

@@ -38,17 +38,28 @@ async function readWasm(): Promise<Uint8Array<ArrayBuffer>> {
   return readFile(new URL("./wasm/webgpu_optim_bg.wasm", import.meta.url));
 }
 
+interface Host {
+  navigator?: { gpu?: GPU };
+  Window?: unknown;
+  WorkerGlobalScope?: unknown;
+}
+
+const host = globalThis as Host;
+
+function provideWindow(): void {
+  if (host.Window === undefined && host.WorkerGlobalScope === undefined) host.Window = class Window {};
+  if (host.navigator === undefined) Object.defineProperty(globalThis, "navigator", { value: {}, configurable: true });
+}
+
 /** Gives hosts without a browser's globals what wgpu looks for, with Dawn from npm's `webgpu` where it is installed. */
 async function provideWebGpu(): Promise<void> {
-  const host = globalThis as { navigator?: { gpu?: GPU }; Window?: unknown; WorkerGlobalScope?: unknown };
-  if (host.Window === undefined && host.WorkerGlobalScope === undefined) host.Window = class Window {};
+  provideWindow();
   if (host.navigator?.gpu !== undefined || !isNode()) return;
   const dawn = (await only("webgpu").catch(() => undefined)) as
     | { create(flags: string[]): GPU; globals: Record<string, unknown> }
     | undefined;
   if (dawn === undefined) return;
   Object.assign(globalThis, dawn.globals);
-  if (host.navigator === undefined) Object.defineProperty(globalThis, "navigator", { value: {}, configurable: true });
   Object.defineProperty(host.navigator, "gpu", { value: dawn.create([]), configurable: true });
 }
 
@@ -57,6 +68,17 @@ export async function sharedGpu(): Promise<RawGpu> {
   const known = await shared?.catch(() => undefined);
   if (known === undefined || known.lost) shared = provideWebGpu().then(() => openGpu());
   return shared as Promise<RawGpu>;
+}
+
+const adopted = new WeakMap<GPUDevice, Promise<RawGpu>>();
+
+/** The caller's device; the kernels compiled for it are shared by all optimizers on it. */
+export async function gpuOf(device: GPUDevice): Promise<RawGpu> {
+  provideWindow();
+  const known = adopted.get(device) ?? RawGpu.adopt(device);
+  adopted.set(device, known);
+  known.catch(() => adopted.delete(device));
+  return known;
 }
 
 async function openGpu(): Promise<RawGpu> {

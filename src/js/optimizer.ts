@@ -1,5 +1,5 @@
 import { RawOptimizer, type RawGpu } from "./wasm/webgpu_optim.js";
-import init, { sharedGpu } from "./host.js";
+import init, { gpuOf, sharedGpu } from "./host.js";
 import { OptimError } from "./error.js";
 import type { Schedule } from "./schedules.js";
 
@@ -24,8 +24,8 @@ export interface CommonOptions<Options> {
   nonfinite?: "skip" | "propagate";
   /** What the loss was multiplied by: a constant, or a scale that adapts on the device and skips steps that overflow. Default 1. */
   lossScale?: number | "dynamic" | Scaling;
-  /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning. Default `"auto"`. */
-  device?: "auto" | "gpu" | "cpu";
+  /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning, and a `GPUDevice` is the page's own. Default `"auto"`. */
+  device?: "auto" | "gpu" | "cpu" | GPUDevice;
 }
 
 /** A bound on gradients, after unscaling: on the norm of all together, of each tensor, or on each value. */
@@ -149,10 +149,11 @@ function plain(options: Loose, names: readonly string[], rates: Map<number, Rate
 
 let warned = false;
 
-async function chooseGpu(device: "auto" | "gpu" | "cpu"): Promise<RawGpu | undefined> {
+async function chooseGpu(device: "auto" | "gpu" | "cpu" | GPUDevice): Promise<RawGpu | undefined> {
   if (device === "cpu") return undefined;
+  if (typeof device === "object" && device !== null) return gpuOf(device);
   if (device !== "gpu" && device !== "auto") {
-    throw new OptimError(`device must be "auto", "gpu" or "cpu", got ${String(device)}`, "INVALID_CONFIG");
+    throw new OptimError(`device must be "auto", "gpu", "cpu" or a GPUDevice, got ${String(device)}`, "INVALID_CONFIG");
   }
   try {
     return await sharedGpu();

@@ -1,0 +1,64 @@
+// On a device of the page's own, and on one that goes away.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import init, { AdamW, LAMB, SGD } from "../../dist/index.js";
+
+await init();
+// The first optimizer brings navigator.gpu to Node.
+(await SGD.create({ w: new Float32Array(1) }, { device: "gpu" })).free();
+
+const ownDevice = async () => (await navigator.gpu.requestAdapter()).requestDevice();
+
+test("an optimizer runs on the page's own device, and every object of the browser is as it was", async () => {
+  const before = Object.getOwnPropertyDescriptor(navigator, "gpu");
+  const device = await ownDevice();
+  const handler = () => {};
+  device.onuncapturederror = handler;
+  const own = Object.getOwnPropertyNames(device);
+  const params = { w: Float32Array.of(1, 2, 3), b: Float32Array.of(4) };
+  const [adopted, shared] = [await LAMB.create(params, { device }), await LAMB.create(params, { device: "gpu" })];
+  assert.equal(adopted.device, device);
+  assert.notEqual(shared.device, device);
+  const grads = { w: Float32Array.of(1, -1, 2), b: Float32Array.of(3) };
+  adopted.step(grads);
+  shared.step(grads);
+  assert.deepEqual(await adopted.params(), await shared.params());
+  assert.deepEqual(Object.getOwnPropertyDescriptor(navigator, "gpu"), before);
+  assert.deepEqual(Object.getOwnPropertyNames(device), own);
+  assert.equal(device.onuncapturederror, handler);
+  adopted.free();
+  // The device is the page's: it outlives the optimizer.
+  device.createBuffer({ size: 16, usage: GPUBufferUsage.COPY_DST }).destroy();
+});
+
+test("two optimizers on one device of the page's share it, at once", async () => {
+  const device = await ownDevice();
+  const [one, two] = await Promise.all([1, 2].map((value) => SGD.create({ w: Float32Array.of(value) }, { device, lr: 1 })));
+  one.step({ w: Float32Array.of(1) });
+  two.step({ w: Float32Array.of(1) });
+  assert.deepEqual([(await one.params()).w[0], (await two.params()).w[0]], [0, 1]);
+});
+
+test("a device with the default limits is enough", async () => {
+  const device = await ownDevice();
+  assert.equal(device.limits.maxStorageBufferBindingSize, 128 << 20);
+  const opt = await AdamW.create({ w: new Float32Array(1000) }, { device, amsgrad: true, clip: { globalNorm: 1 }, lossScale: "dynamic" });
+  opt.step({ w: new Float32Array(1000).fill(1) });
+  assert.ok((await opt.params()).w[999] < 0);
+});
+
+test("anything else in its place is refused", async () => {
+  await assert.rejects(SGD.create({ w: new Float32Array(1) }, { device: {} }), { code: "NO_WEBGPU", message: /could not be adopted/ });
+});
+
+test("once the device is lost, steps and readings say so, and nothing hangs", async () => {
+  const device = await ownDevice();
+  const opt = await AdamW.create({ w: new Float32Array(10) }, { device });
+  opt.step({ w: new Float32Array(10) });
+  device.destroy();
+  await device.lost;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.throws(() => opt.step({ w: new Float32Array(10) }), { code: "DEVICE_LOST" });
+  await assert.rejects(opt.params(), { code: "DEVICE_LOST" });
+  opt.free();
+});
