@@ -14,9 +14,10 @@ export async function launch() {
   return chromium.launch({ executablePath, args: switches.filter((flag) => !flag.startsWith("--headless")).concat("--headless=new") });
 }
 
-/** Serves www/dist on a free port of this machine. */
-export async function serve() {
-  const server = await preview({ root: "www", logLevel: "silent", preview: { host: "127.0.0.1", port: 0, strictPort: false } });
+/** Serves a built page, by default the demo, on a free port of this machine. */
+export async function serve(root = "www", outDir = "dist") {
+  const at = { host: "127.0.0.1", port: 0, strictPort: false };
+  const server = await preview({ root, configFile: false, logLevel: "silent", build: { outDir }, preview: at });
   const { port } = server.httpServer.address();
   return { url: `http://localhost:${port}/`, close: () => new Promise((done) => server.httpServer.close(done)) };
 }
