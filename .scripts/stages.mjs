@@ -43,7 +43,7 @@ export const stages = [
     steps: () => [
       clippy("--no-default-features"),
       clippy("--all-targets"),
-      clippy("--all-targets", "--target", "wasm32-unknown-unknown", "--features", "js"),
+      clippy("--lib", "--tests", "--target", "wasm32-unknown-unknown", "--features", "js"),
       clippy("--all-targets", "--target", "aarch64-apple-darwin"),
       ["cargo", ["doc", "--no-deps"], { RUSTDOCFLAGS: "-D warnings" }],
     ],

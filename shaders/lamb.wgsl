@@ -9,8 +9,8 @@ struct Hyper {
 }
 
 struct Span {
-  first: u32,  // the tensor's first tile
-  length: u32, // its number of tiles
+  first: u32,  // the tensor's first block
+  length: u32, // its number of blocks
 }
 
 @group(0) @binding(0) var<storage, read> hypers: array<Hyper>;
@@ -26,14 +26,14 @@ fn direction(h: Hyper, p: vec4<f32>, m: vec4<f32>, v: vec4<f32>) -> vec4<f32> {
   return m * h.pace.correction / (sqrt(v) * h.pace.root_scale + h.eps) + h.weight_decay * p;
 }
 
-// Updates the moments and leaves |p|^2 and |u|^2 of each tile.
+// One workgroup a block: updates the moments and leaves |p|^2 and |u|^2.
 @compute @workgroup_size(WIDTH)
 fn moments(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  let tile = tile_of(group, grid);
-  let h = hypers[tile.segment];
+  let block = tile_of(group, grid);
+  let h = hypers[block.segment];
   var squares = vec2<f32>(0.0);
-  if (h.pace.live == 1u && inside(tile, lane)) {
-    let i = tile.first + lane;
+  for (var k = lane; h.pace.live == 1u && k * 4u < block.length; k += WIDTH) {
+    let i = block.first + k;
     let p = params[i];
     let g = paced(h.pace, grads[i]);
     let m = h.moments.beta1 * exp_avg[i] + h.moments.fresh1 * g;
@@ -41,12 +41,12 @@ fn moments(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gri
     exp_avg[i] = m;
     exp_avg_sq[i] = v;
     // The padding after a tensor's end takes no part in its norm.
-    let within = vec4<u32>(0u, 1u, 2u, 3u) + lane * 4u < vec4<u32>(tile.length);
+    let within = vec4<u32>(0u, 1u, 2u, 3u) + k * 4u < vec4<u32>(block.length);
     let u = select(vec4<f32>(0.0), direction(h, p, m, v), within);
-    squares = vec2<f32>(dot(p, p), dot(u, u));
+    squares += vec2<f32>(dot(p, p), dot(u, u));
   }
   squares = sum_over_workgroup(lane, squares);
-  if (lane == 0u && tile.length > 0u) { partials[tile.number] = squares; }
+  if (lane == 0u && block.length > 0u) { partials[block.number] = squares; }
 }
 
 // One workgroup a tensor: trust = |p| / |u|, 1 where either is 0.

@@ -161,3 +161,25 @@ fn the_device_scaler_takes_the_cpu_scalers_decisions_over_5000_steps() {
         }
     }
 }
+
+#[test]
+fn norms_of_large_tensors_are_summed_in_blocks() {
+    // Past 4 Mi values a block is larger than a tile, and here the last one is not full.
+    let tensors: Tensors = [("large", 9_000_001), ("small", 5)].map(|(name, n)| (name.to_owned(), noise(11, n))).into();
+    let grads: Tensors = tensors.iter().map(|(name, values)| (name.clone(), noise(12, values.len()))).collect();
+    for gpu in gpus() {
+        let rule = webgpu_optim::Lamb { lr: 0.1, weight_decay: 0.1, ..Default::default() };
+        let groups = Groups::new(rule).clip(Clip::GlobalNorm(1.0)).nonfinite(Nonfinite::Skip);
+        let mut on_gpu = Trainer::new(&gpu, groups.clone(), &borrow(&tensors)).unwrap();
+        let mut on_cpu = HostTrainer::new(groups, &borrow(&tensors)).unwrap();
+        on_gpu.step(&borrow(&grads)).unwrap();
+        on_cpu.step(&borrow(&grads)).unwrap();
+        let (got, want) = (summary(&on_gpu).grad_norm, on_cpu.summary().unwrap().grad_norm);
+        assert!((got - want).abs() <= 1e-5 * want, "norm {got}, wanted {want}");
+        for (name, got) in params(&on_gpu) {
+            let want = wide(on_cpu.params(&name).unwrap());
+            let off = drift(&got, &want, 1.0);
+            assert!(off <= 1e-5, "{name} off by {off:e} on {}", gpu.info().name);
+        }
+    }
+}

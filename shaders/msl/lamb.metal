@@ -211,45 +211,65 @@ struct momentsInput {
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     metal::float2 squares = metal::float2(0.0);
+    uint k = {};
     bool local = {};
     bool local_1 = {};
     Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
     Hyper h_1 = hypers[_e3.segment];
-    if (h_1.pace.live == 1u) {
-        bool _e17 = inside(_e3, lane);
-        local = _e17;
-    } else {
-        local = false;
+    k = lane;
+    uint2 loop_bound_2 = uint2(4294967295u);
+    bool loop_init_2 = true;
+    while(true) {
+        if (metal::all(loop_bound_2 == uint2(0u))) { break; }
+        loop_bound_2 -= uint2(loop_bound_2.y == 0u, 1u);
+        if (!loop_init_2) {
+            uint _e83 = k;
+            k = _e83 + WIDTH;
+        }
+        loop_init_2 = false;
+        if (h_1.pace.live == 1u) {
+            uint _e18 = k;
+            local = (_e18 * 4u) < _e3.length;
+        } else {
+            local = false;
+        }
+        bool _e24 = local;
+        if (_e24) {
+        } else {
+            break;
+        }
+        {
+            uint _e26 = k;
+            uint i_1 = _e3.first + _e26;
+            metal::float4 p_1 = params[i_1];
+            metal::float4 _e34 = grads[i_1];
+            metal::float4 _e35 = paced(h_1.pace, _e34);
+            metal::float4 _e40 = exp_avg[i_1];
+            metal::float4 m_1 = (h_1.moments.beta1_ * _e40) + (h_1.moments.fresh1_ * _e35);
+            metal::float4 _e50 = exp_avg_sq[i_1];
+            metal::float4 v_1 = (h_1.moments.beta2_ * _e50) + (h_1.moments.fresh2_ * (_e35 * _e35));
+            exp_avg[i_1] = m_1;
+            exp_avg_sq[i_1] = v_1;
+            uint _e66 = k;
+            metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(_e66 * 4u)) < metal::uint4(_e3.length);
+            metal::float4 _e76 = direction(h_1, p_1, m_1, v_1);
+            metal::float4 u = metal::select(metal::float4(0.0), _e76, within);
+            metal::float2 _e78 = squares;
+            squares = _e78 + metal::float2(metal::dot(p_1, p_1), metal::dot(u, u));
+        }
     }
-    bool _e19 = local;
-    if (_e19) {
-        uint i_1 = _e3.first + lane;
-        metal::float4 p_1 = params[i_1];
-        metal::float4 _e28 = grads[i_1];
-        metal::float4 _e29 = paced(h_1.pace, _e28);
-        metal::float4 _e34 = exp_avg[i_1];
-        metal::float4 m_1 = (h_1.moments.beta1_ * _e34) + (h_1.moments.fresh1_ * _e29);
-        metal::float4 _e44 = exp_avg_sq[i_1];
-        metal::float4 v_1 = (h_1.moments.beta2_ * _e44) + (h_1.moments.fresh2_ * (_e29 * _e29));
-        exp_avg[i_1] = m_1;
-        exp_avg_sq[i_1] = v_1;
-        metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(lane * 4u)) < metal::uint4(_e3.length);
-        metal::float4 _e69 = direction(h_1, p_1, m_1, v_1);
-        metal::float4 u = metal::select(metal::float4(0.0), _e69, within);
-        squares = metal::float2(metal::dot(p_1, p_1), metal::dot(u, u));
-    }
-    metal::float2 _e74 = squares;
-    metal::float2 _e75 = sum_over_workgroup(lane, _e74, sums);
-    squares = _e75;
+    metal::float2 _e86 = squares;
+    metal::float2 _e87 = sum_over_workgroup(lane, _e86, sums);
+    squares = _e87;
     if (lane == 0u) {
         local_1 = _e3.length > 0u;
     } else {
         local_1 = false;
     }
-    bool _e84 = local_1;
-    if (_e84) {
-        metal::float2 _e88 = squares;
-        partials[_e3.number] = _e88;
+    bool _e96 = local_1;
+    if (_e96) {
+        metal::float2 _e100 = squares;
+        partials[_e3.number] = _e100;
         return;
     } else {
         return;
@@ -285,16 +305,16 @@ struct finishInput {
     Hyper h_2 = hypers[_e3];
     Span span_2 = spans[_e3];
     i = lane_1;
-    uint2 loop_bound_2 = uint2(4294967295u);
-    bool loop_init_2 = true;
+    uint2 loop_bound_3 = uint2(4294967295u);
+    bool loop_init_3 = true;
     while(true) {
-        if (metal::all(loop_bound_2 == uint2(0u))) { break; }
-        loop_bound_2 -= uint2(loop_bound_2.y == 0u, 1u);
-        if (!loop_init_2) {
+        if (metal::all(loop_bound_3 == uint2(0u))) { break; }
+        loop_bound_3 -= uint2(loop_bound_3.y == 0u, 1u);
+        if (!loop_init_3) {
             uint _e28 = i;
             i = _e28 + WIDTH;
         }
-        loop_init_2 = false;
+        loop_init_3 = false;
         uint _e17 = i;
         if (_e17 < span_2.length) {
         } else {

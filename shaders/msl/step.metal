@@ -65,9 +65,9 @@ struct Count {
     uint steps;
     uint seeded;
 };
-typedef Plan type_15[1];
-typedef float type_16[1];
-typedef Count type_17[1];
+typedef Plan type_14[1];
+typedef float type_15[1];
+typedef Count type_16[1];
 constant uint WIDTH = 256u;
 constant uint RING = 1024u;
 
@@ -317,9 +317,9 @@ Standing scaled_after(
     return _e37;
 }
 
-struct tile_normInput {
+struct block_normInput {
 };
-[[max_total_threads_per_threadgroup(256)]] kernel void tile_norm(
+[[max_total_threads_per_threadgroup(256)]] kernel void block_norm(
   metal::uint3 group [[threadgroup_position_in_grid]]
 , metal::uint3 grid [[threadgroups_per_grid]]
 , uint lane [[thread_index_in_threadgroup]]
@@ -335,47 +335,96 @@ struct tile_normInput {
         sums = {};
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-    metal::float4 g = metal::float4(0.0);
+    metal::float2 own = metal::float2(0.0);
+    float inverse = 0.0;
+    float unit = 1.0;
     bool bad = false;
+    uint k = {};
     bool local = {};
     bool local_1 = {};
+    bool local_2 = {};
+    bool local_3 = {};
     Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
-    uint _e13 = settings.stride;
-    uint _e16 = rows[_e3.segment * _e13];
-    if (_e16 == 1u) {
-        bool _e21 = inside(_e3, lane);
-        local = _e21;
-    } else {
-        local = false;
+    uint _e8 = settings.stride;
+    uint _e11 = rows[_e3.segment * _e8];
+    bool live = _e11 == 1u;
+    k = lane;
+    uint2 loop_bound_3 = uint2(4294967295u);
+    bool loop_init_3 = true;
+    while(true) {
+        if (metal::all(loop_bound_3 == uint2(0u))) { break; }
+        loop_bound_3 -= uint2(loop_bound_3.y == 0u, 1u);
+        if (!loop_init_3) {
+            uint _e101 = k;
+            k = _e101 + WIDTH;
+        }
+        loop_init_3 = false;
+        if (live) {
+            uint _e26 = k;
+            local = (_e26 * 4u) < _e3.length;
+        } else {
+            local = false;
+        }
+        bool _e32 = local;
+        if (_e32) {
+        } else {
+            break;
+        }
+        {
+            uint _e35 = k;
+            metal::uint4 bits_1 = grads[_e3.first + _e35];
+            uint _e44 = k;
+            metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(_e44 * 4u)) < metal::uint4(_e3.length);
+            metal::bool4 _e55 = finite(bits_1);
+            metal::float4 g = metal::abs(metal::select(metal::float4(0.0), as_type<metal::float4>(bits_1), _e55 & within));
+            bool _e59 = bad;
+            if (!(_e59)) {
+                metal::bool4 _e63 = finite(bits_1);
+                local_1 = metal::any(!(_e63) & within);
+            } else {
+                local_1 = true;
+            }
+            bool _e68 = local_1;
+            bad = _e68;
+            float largest_3 = metal::max(metal::max(g.x, g.y), metal::max(g.z, g.w));
+            float _e77 = own.x;
+            if (largest_3 > _e77) {
+                local_2 = largest_3 >= 0.000000000000000000000000000000000000012;
+            } else {
+                local_2 = false;
+            }
+            bool _e84 = local_2;
+            if (_e84) {
+                metal::float2 _e85 = own;
+                float _e86 = rescaled(_e85, largest_3);
+                own = metal::float2(largest_3, _e86);
+                float _e88 = unit_for(largest_3);
+                unit = _e88;
+                float _e89 = unit;
+                inverse = 1.0 / (largest_3 * _e89);
+            }
+            float _e93 = unit;
+            float _e95 = inverse;
+            metal::float4 part_1 = (g * _e93) * _e95;
+            float _e98 = own.y;
+            own.y = _e98 + metal::dot(part_1, part_1);
+        }
     }
-    bool _e23 = local;
-    if (_e23) {
-        metal::uint4 bits_1 = grads[_e3.first + lane];
-        metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(lane * 4u)) < metal::uint4(_e3.length);
-        metal::bool4 _e44 = finite(bits_1);
-        g = metal::abs(metal::select(metal::float4(0.0), as_type<metal::float4>(bits_1), _e44 & within));
-        metal::bool4 _e48 = finite(bits_1);
-        bad = metal::any(!(_e48) & within);
-    }
-    float _e53 = g.x;
-    float _e55 = g.y;
-    float _e58 = g.z;
-    float _e60 = g.w;
-    bool _e63 = bad;
-    metal::float2 _e66 = max_over_workgroup(lane, metal::float2(metal::max(metal::max(_e53, _e55), metal::max(_e58, _e60)), static_cast<float>(_e63)), sums);
-    float _e68 = unit_for(_e66.x);
-    metal::float4 _e71 = g;
-    metal::float4 part_1 = metal::select(metal::float4(0.0), (_e71 * _e68) / metal::float4(_e66.x * _e68), metal::bool4(_e66.x >= 0.000000000000000000000000000000000000012));
-    metal::float2 _e85 = sum_over_workgroup(lane, metal::float2(metal::dot(part_1, part_1), 0.0), sums);
+    float _e105 = own.x;
+    bool _e106 = bad;
+    metal::float2 _e109 = max_over_workgroup(lane, metal::float2(_e105, static_cast<float>(_e106)), sums);
+    metal::float2 _e110 = own;
+    float _e112 = rescaled(_e110, _e109.x);
+    metal::float2 _e115 = sum_over_workgroup(lane, metal::float2(_e112, 0.0), sums);
     if (lane == 0u) {
-        local_1 = _e3.length > 0u;
+        local_3 = _e3.length > 0u;
     } else {
-        local_1 = false;
+        local_3 = false;
     }
-    bool _e94 = local_1;
-    if (_e94) {
-        metal::float2 _e103 = marked(_e66.x, _e85.x, _e66.y > 0.0);
-        partials[_e3.number] = _e103;
+    bool _e124 = local_3;
+    if (_e124) {
+        metal::float2 _e133 = marked(_e109.x, _e115.x, _e109.y > 0.0);
+        partials[_e3.number] = _e133;
         return;
     } else {
         return;
@@ -411,16 +460,16 @@ struct tensor_normInput {
     }
     metal::uint2 span_2 = spans[_e3];
     i = lane_1;
-    uint2 loop_bound_3 = uint2(4294967295u);
-    bool loop_init_3 = true;
+    uint2 loop_bound_4 = uint2(4294967295u);
+    bool loop_init_4 = true;
     while(true) {
-        if (metal::all(loop_bound_3 == uint2(0u))) { break; }
-        loop_bound_3 -= uint2(loop_bound_3.y == 0u, 1u);
-        if (!loop_init_3) {
+        if (metal::all(loop_bound_4 == uint2(0u))) { break; }
+        loop_bound_4 -= uint2(loop_bound_4.y == 0u, 1u);
+        if (!loop_init_4) {
             uint _e32 = i;
             i = _e32 + WIDTH;
         }
-        loop_init_3 = false;
+        loop_init_4 = false;
         uint _e15 = i;
         if (_e15 < span_2.y) {
         } else {
@@ -437,16 +486,16 @@ struct tensor_normInput {
     metal::float2 _e36 = max_over_workgroup(lane_1, _e35, sums);
     top = _e36;
     i_1 = lane_1;
-    uint2 loop_bound_4 = uint2(4294967295u);
-    bool loop_init_4 = true;
+    uint2 loop_bound_5 = uint2(4294967295u);
+    bool loop_init_5 = true;
     while(true) {
-        if (metal::all(loop_bound_4 == uint2(0u))) { break; }
-        loop_bound_4 -= uint2(loop_bound_4.y == 0u, 1u);
-        if (!loop_init_4) {
+        if (metal::all(loop_bound_5 == uint2(0u))) { break; }
+        loop_bound_5 -= uint2(loop_bound_5.y == 0u, 1u);
+        if (!loop_init_5) {
             uint _e54 = i_1;
             i_1 = _e54 + WIDTH;
         }
-        loop_init_4 = false;
+        loop_init_5 = false;
         uint _e40 = i_1;
         if (_e40 < span_2.y) {
         } else {
@@ -491,9 +540,9 @@ struct prepareInput {
 , device type_9& rows [[user(fake0)]]
 , device type_11 const& norms [[user(fake0)]]
 , device Settings const& settings [[user(fake0)]]
-, device type_15 const& plans [[user(fake0)]]
-, device type_16 const& rates [[user(fake0)]]
-, device type_17& counts [[user(fake0)]]
+, device type_14 const& plans [[user(fake0)]]
+, device type_15 const& rates [[user(fake0)]]
+, device type_16& counts [[user(fake0)]]
 , device Standing& standing [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
@@ -505,21 +554,21 @@ struct prepareInput {
     uint i_2 = {};
     float sum_1 = 0.0;
     uint i_3 = {};
-    bool local_2 = {};
+    bool local_4 = {};
     uint i_4 = {};
     Standing after = {};
     Standing before_1 = standing;
     i_2 = lane_2;
-    uint2 loop_bound_5 = uint2(4294967295u);
-    bool loop_init_5 = true;
+    uint2 loop_bound_6 = uint2(4294967295u);
+    bool loop_init_6 = true;
     while(true) {
-        if (metal::all(loop_bound_5 == uint2(0u))) { break; }
-        loop_bound_5 -= uint2(loop_bound_5.y == 0u, 1u);
-        if (!loop_init_5) {
+        if (metal::all(loop_bound_6 == uint2(0u))) { break; }
+        loop_bound_6 -= uint2(loop_bound_6.y == 0u, 1u);
+        if (!loop_init_6) {
             uint _e28 = i_2;
             i_2 = _e28 + WIDTH;
         }
-        loop_init_5 = false;
+        loop_init_6 = false;
         uint _e7 = i_2;
         uint _e10 = settings.tensors;
         if (_e7 < _e10) {
@@ -539,16 +588,16 @@ struct prepareInput {
     metal::float2 _e32 = max_over_workgroup(lane_2, _e31, sums);
     top_1 = _e32;
     i_3 = lane_2;
-    uint2 loop_bound_6 = uint2(4294967295u);
-    bool loop_init_6 = true;
+    uint2 loop_bound_7 = uint2(4294967295u);
+    bool loop_init_7 = true;
     while(true) {
-        if (metal::all(loop_bound_6 == uint2(0u))) { break; }
-        loop_bound_6 -= uint2(loop_bound_6.y == 0u, 1u);
-        if (!loop_init_6) {
+        if (metal::all(loop_bound_7 == uint2(0u))) { break; }
+        loop_bound_7 -= uint2(loop_bound_7.y == 0u, 1u);
+        if (!loop_init_7) {
             uint _e50 = i_3;
             i_3 = _e50 + WIDTH;
         }
-        loop_init_6 = false;
+        loop_init_7 = false;
         uint _e36 = i_3;
         uint _e39 = settings.tensors;
         if (_e36 < _e39) {
@@ -570,26 +619,26 @@ struct prepareInput {
     float _e60 = top_1.y;
     if (_e60 > 0.0) {
         uint _e67 = settings.skips;
-        local_2 = _e67 == 1u;
+        local_4 = _e67 == 1u;
     } else {
-        local_2 = false;
+        local_4 = false;
     }
-    bool skip = local_2;
+    bool skip = local_4;
     float _e75 = top_1.x;
     metal::float2 _e78 = coefficient(_e75 / before_1.scale, root_1, settings);
     uint _e81 = settings.clip;
     metal::float2 global = (_e81 == 1u) ? _e78 : metal::float2(1.0);
     i_4 = lane_2;
-    uint2 loop_bound_7 = uint2(4294967295u);
-    bool loop_init_7 = true;
+    uint2 loop_bound_8 = uint2(4294967295u);
+    bool loop_init_8 = true;
     while(true) {
-        if (metal::all(loop_bound_7 == uint2(0u))) { break; }
-        loop_bound_7 -= uint2(loop_bound_7.y == 0u, 1u);
-        if (!loop_init_7) {
+        if (metal::all(loop_bound_8 == uint2(0u))) { break; }
+        loop_bound_8 -= uint2(loop_bound_8.y == 0u, 1u);
+        if (!loop_init_8) {
             uint _e181 = i_4;
             i_4 = _e181 + WIDTH;
         }
-        loop_init_7 = false;
+        loop_init_8 = false;
         uint _e86 = i_4;
         uint _e89 = settings.tensors;
         if (_e86 < _e89) {
@@ -615,7 +664,7 @@ struct prepareInput {
             float _e117 = squares_of(_e116);
             metal::float2 _e119 = coefficient(_e110 / before_1.scale, metal::sqrt(_e117), settings);
             uint _e122 = settings.clip;
-            metal::float2 own = (_e122 == 2u) ? _e119 : metal::float2(1.0);
+            metal::float2 own_1 = (_e122 == 2u) ? _e119 : metal::float2(1.0);
             uint _e132 = settings.groups;
             uint _e135 = i_4;
             uint _e138 = plans[_e135].group;
@@ -624,7 +673,7 @@ struct prepareInput {
             Plan _e145 = plans[_e143];
             uint _e147 = i_4;
             Count _e149 = counts[_e147];
-            write_pace(at_1, _e145, _e149, lr_1, metal::float2((global.x * own.x) / before_1.scale, global.y * own.y), rows, settings, _buffer_sizes);
+            write_pace(at_1, _e145, _e149, lr_1, metal::float2((global.x * own_1.x) / before_1.scale, global.y * own_1.y), rows, settings, _buffer_sizes);
             uint _e160 = i_4;
             uint _e163 = i_4;
             uint _e166 = counts[_e163].steps;

@@ -30,22 +30,32 @@ fn marked(largest: f32, squares: f32, bad: bool) -> vec2<f32> {
   return vec2<f32>(largest, select(squares, -1.0 - squares, bad));
 }
 
+// One workgroup a block. Each thread keeps the largest value it has met, and its squares in units of that.
 @compute @workgroup_size(WIDTH)
-fn tile_norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  let tile = tile_of(group, grid);
-  var g = vec4<f32>(0.0);
+fn block_norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let block = tile_of(group, grid);
+  let live = rows[block.segment * settings.stride] == 1u;
+  var own = vec2<f32>(0.0);
+  var inverse = 0.0;
+  var unit = 1.0;
   var bad = false;
-  if (rows[tile.segment * settings.stride] == 1u && inside(tile, lane)) {
-    let bits = grads[tile.first + lane];
-    let within = vec4<u32>(0u, 1u, 2u, 3u) + lane * 4u < vec4<u32>(tile.length);
-    g = abs(select(vec4<f32>(0.0), bitcast<vec4<f32>>(bits), finite(bits) & within));
-    bad = any(!finite(bits) & within);
+  for (var k = lane; live && k * 4u < block.length; k += WIDTH) {
+    let bits = grads[block.first + k];
+    let within = vec4<u32>(0u, 1u, 2u, 3u) + k * 4u < vec4<u32>(block.length);
+    let g = abs(select(vec4<f32>(0.0), bitcast<vec4<f32>>(bits), finite(bits) & within));
+    bad = bad || any(!finite(bits) & within);
+    let largest = max(max(g.x, g.y), max(g.z, g.w));
+    if (largest > own.x && largest >= TINY) {
+      own = vec2<f32>(largest, rescaled(own, largest));
+      unit = unit_for(largest);
+      inverse = 1.0 / (largest * unit);
+    }
+    let part = (g * unit) * inverse;
+    own.y += dot(part, part);
   }
-  let top = max_over_workgroup(lane, vec2<f32>(max(max(g.x, g.y), max(g.z, g.w)), f32(bad)));
-  let unit = unit_for(top.x);
-  let part = select(vec4<f32>(0.0), (g * unit) / (top.x * unit), vec4<bool>(top.x >= TINY));
-  let sum = sum_over_workgroup(lane, vec2<f32>(dot(part, part), 0.0));
-  if (lane == 0u && tile.length > 0u) { partials[tile.number] = marked(top.x, sum.x, top.y > 0.0); }
+  let top = max_over_workgroup(lane, vec2<f32>(own.x, f32(bad)));
+  let sum = sum_over_workgroup(lane, vec2<f32>(rescaled(own, top.x), 0.0));
+  if (lane == 0u && block.length > 0u) { partials[block.number] = marked(top.x, sum.x, top.y > 0.0); }
 }
 
 // One workgroup a tensor.

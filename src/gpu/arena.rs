@@ -17,6 +17,7 @@ pub(super) struct Arena {
     pub grads: Windows,
     pub slots: [Windows; MAX_SLOTS],
     pub tiles: Windows,
+    pub blocks: Windows,
     pub hypers: wgpu::Buffer,
     pub partials: wgpu::Buffer,
     pub trust: wgpu::Buffer,
@@ -47,13 +48,14 @@ impl Arena {
     pub fn new(gpu: &Gpu, ledger: &Ledger) -> Self {
         let lengths: Vec<usize> = ledger.tensors().iter().map(|tensor| tensor.length).collect();
         let layout = Layout::new(&lengths, gpu.window_capacity());
-        let tiles = layout.tiles();
-        let count: usize = tiles.iter().map(Vec::len).sum();
+        let (tiles, blocks) = (layout.tiles(), layout.blocks());
+        let count: usize = blocks.iter().map(Vec::len).sum();
         Self {
             params: windows(gpu, &layout, "params"),
             grads: windows(gpu, &layout, "grads"),
             slots: Default::default(),
             tiles: tiles.iter().map(|tiles| table(gpu, "tiles", tiles)).collect(),
+            blocks: blocks.iter().map(|blocks| table(gpu, "blocks", blocks)).collect(),
             hypers: storage(gpu, "hypers", (lengths.len() * ledger.entry().hyper_size) as u64),
             partials: storage(gpu, "partials", count as u64 * 8),
             trust: storage(gpu, "trust", lengths.len() as u64 * 4),
@@ -82,6 +84,7 @@ impl Arena {
         match binding {
             Binding::Hypers | Binding::Rows => Some(&self.hypers),
             Binding::Tiles => self.tiles.get(window),
+            Binding::Blocks => self.blocks.get(window),
             Binding::Params => self.params.get(window),
             Binding::Grads => self.grads.get(window),
             Binding::Slot(slot) => self.slots[slot].get(window),
@@ -105,7 +108,7 @@ fn windows(gpu: &Gpu, layout: &Layout, label: &str) -> Windows {
 impl Drop for Arena {
     /// Gives the memory back at once: a browser would keep it until its garbage collector runs.
     fn drop(&mut self) {
-        let sets = [&self.params, &self.grads, &self.tiles].into_iter().chain(&self.slots).flatten();
+        let sets = [&self.params, &self.grads, &self.tiles, &self.blocks].into_iter().chain(&self.slots).flatten();
         let control = self.control.iter().flat_map(ControlBuffers::all);
         let tables = [&self.hypers, &self.partials, &self.trust, &self.spans];
         sets.chain(tables).chain(control).for_each(wgpu::Buffer::destroy);

@@ -22,9 +22,9 @@ pub(super) const SHADER: Shader = Shader {
 };
 
 pub(super) const PASSES: &[Pass] = {
-    use Binding::{Counts, Grads, Norms, Partials, Plans, Rates, Rows, Spans, Tiles};
+    use Binding::{Blocks, Counts, Grads, Norms, Partials, Plans, Rates, Rows, Spans};
     &[
-        Pass { entry: "tile_norm", over: Over::Tiles, uses: &[Rows, Tiles, Grads, Partials, Binding::Settings] },
+        Pass { entry: "block_norm", over: Over::Blocks, uses: &[Rows, Blocks, Grads, Partials, Binding::Settings] },
         Pass { entry: "tensor_norm", over: Over::Tensors, uses: &[Partials, Spans, Norms, Binding::Settings] },
         Pass {
             entry: "prepare",

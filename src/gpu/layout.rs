@@ -9,6 +9,12 @@ pub const ALIGNMENT: u64 = 256;
 /// The most values one workgroup updates: 256 threads of four.
 pub const TILE: usize = 1024;
 
+/// Workgroups that keep the largest devices busy.
+const MANY_WORKGROUPS: usize = 4096;
+
+/// The most values in a block.
+const LARGEST_BLOCK: usize = 64 * TILE;
+
 /// Values to which the start of a tensor is aligned.
 const STRIDE: usize = ALIGNMENT as usize / size_of::<f32>();
 
@@ -39,11 +45,11 @@ pub struct Tile {
     pub number: u32,
 }
 
-/// The tiles of one tensor; as in `shaders/lamb.wgsl`.
+/// The blocks of one tensor; as in `shaders/lamb.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Span {
-    /// The first tile's number.
+    /// The first block's number.
     pub first: u32,
     /// How many there are.
     pub length: u32,
@@ -99,12 +105,27 @@ impl Layout {
 
     /// The tiles of each window. Their numbers follow the tensors' order, so that a tensor's tiles are neighbours.
     pub fn tiles(&self) -> Vec<Vec<Tile>> {
+        self.cut(TILE)
+    }
+
+    /// The blocks of each window, numbered as tiles are: so large that one workgroup can add up their sums, and so
+    /// small that the device is kept busy.
+    pub fn blocks(&self) -> Vec<Vec<Tile>> {
+        self.cut(self.block())
+    }
+
+    fn block(&self) -> usize {
+        let values: usize = self.windows.iter().sum();
+        (values / MANY_WORKGROUPS).next_multiple_of(TILE).clamp(TILE, LARGEST_BLOCK)
+    }
+
+    fn cut(&self, most: usize) -> Vec<Vec<Tile>> {
         let mut tiles = vec![Vec::new(); self.windows.len()];
         let mut number = 0;
         for piece in &self.pieces {
-            for start in piece.values.clone().step_by(TILE) {
+            for start in piece.values.clone().step_by(most) {
                 let first = (piece.at + start - piece.values.start) / 4;
-                let length = TILE.min(piece.values.end - start);
+                let length = most.min(piece.values.end - start);
                 let (segment, first, length) = (piece.tensor as u32, first as u32, length as u32);
                 tiles[piece.window].push(Tile { segment, first, length, number });
                 number += 1;
@@ -113,12 +134,12 @@ impl Layout {
         tiles
     }
 
-    /// The tiles of each tensor.
+    /// The blocks of each tensor.
     pub fn spans(&self) -> Vec<Span> {
-        let mut first = 0;
-        let tiles = |piece: &Piece| piece.values.len().div_ceil(TILE) as u32;
+        let (block, mut first) = (self.block(), 0);
+        let blocks = |piece: &Piece| piece.values.len().div_ceil(block) as u32;
         let spans = (0..self.by_tensor.len()).map(|tensor| {
-            let span = Span { first, length: self.pieces(tensor).iter().map(tiles).sum() };
+            let span = Span { first, length: self.pieces(tensor).iter().map(blocks).sum() };
             first += span.length;
             span
         });
@@ -150,14 +171,23 @@ mod tests {
     }
 
     #[test]
-    fn tiles_cover_every_value_once_and_spans_find_them() {
-        let lengths = [2500, 1, 0, 1024, 5000];
-        let layout = Layout::new(&lengths, 8192);
+    fn tiles_and_blocks_cover_every_value_once_and_spans_find_the_blocks() {
+        for lengths in [[2500, 1, 0, 1024, 5000], [9_000_000, 3, 0, 5_000_000, 70_000]] {
+            covered(&lengths, 8192);
+            covered(&lengths, 1 << 24);
+        }
+    }
+
+    fn covered(lengths: &[usize], capacity: u64) {
+        let layout = Layout::new(lengths, capacity);
         let tiles: Vec<Tile> = layout.tiles().concat();
+        assert!(tiles.iter().all(|tile| tile.length as usize <= TILE));
+        assert_eq!(tiles.iter().map(|tile| tile.length as usize).sum::<usize>(), lengths.iter().sum());
+        let blocks: Vec<Tile> = layout.blocks().concat();
         for (tensor, (&length, span)) in lengths.iter().zip(layout.spans()).enumerate() {
-            let own: Vec<_> = tiles.iter().filter(|tile| tile.segment == tensor as u32).collect();
-            assert_eq!(own.iter().map(|tile| tile.length as usize).sum::<usize>(), length);
-            let numbers: Vec<_> = own.iter().map(|tile| tile.number).collect();
+            let own: Vec<_> = blocks.iter().filter(|block| block.segment == tensor as u32).collect();
+            assert_eq!(own.iter().map(|block| block.length as usize).sum::<usize>(), length);
+            let numbers: Vec<_> = own.iter().map(|block| block.number).collect();
             assert_eq!(numbers, (span.first..span.first + span.length).collect::<Vec<_>>());
         }
     }

@@ -1,5 +1,6 @@
 //! The straight line: check the lengths, write the gradients, count the step, write the scalars, dispatch.
 
+use super::Tile;
 use super::arena::{Arena, Windows};
 use super::control;
 use super::device::Gpu;
@@ -258,10 +259,12 @@ impl Trainer {
     }
 
     fn add(&mut self, shader: Shader, passes: &[Pass]) {
-        let tiles: Vec<_> = self.arena.layout.tiles().iter().map(Vec::len).collect();
+        let counts = |tiles: Vec<Vec<Tile>>| tiles.iter().map(Vec::len).enumerate().collect::<Vec<_>>();
+        let (tiles, blocks) = (counts(self.arena.layout.tiles()), counts(self.arena.layout.blocks()));
         for pass in passes {
             match pass.over {
-                Over::Tiles => (0..tiles.len()).for_each(|window| self.dispatch(shader, pass, window, tiles[window])),
+                Over::Tiles => tiles.iter().for_each(|(window, count)| self.dispatch(shader, pass, *window, *count)),
+                Over::Blocks => blocks.iter().for_each(|(window, count)| self.dispatch(shader, pass, *window, *count)),
                 Over::Tensors => self.dispatch(shader, pass, 0, self.ledger.tensors().len()),
                 Over::Once => self.dispatch(shader, pass, 0, 1),
             }

@@ -1,6 +1,7 @@
 //! The JavaScript binding: converts and forwards. The TypeScript facade stands beside each file.
 
 mod config;
+mod convert;
 mod error;
 mod gpu;
 mod optimizer;

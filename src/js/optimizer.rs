@@ -1,33 +1,16 @@
 //! One optimizer, on the GPU or in wasm memory.
 
 use super::config;
+use super::convert::{arrays, floats, object, plain, slice, take, upload};
 use super::gpu::RawGpu;
 use crate::error::Error;
-use crate::gpu::{Slice, Trainer, adopt};
-use crate::optim::{HostTrainer, Ledger, Summary};
-use js_sys::{Array, Float32Array, Object, Promise, Reflect};
+use crate::gpu::Trainer;
+use crate::optim::{HostTrainer, Ledger};
+use js_sys::{Array, Float32Array, Promise};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
-use std::collections::HashMap;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
-
-#[wasm_bindgen(typescript_custom_section)]
-const SUMMARY: &str = "export interface RawSummary { step: number; skipped: number; gradNorm: number; clipFactor: number; lossScale: number; foundNonfinite: boolean }";
-
-#[wasm_bindgen]
-extern "C" {
-    type Queue;
-    #[wasm_bindgen(method, catch, js_name = writeBuffer)]
-    fn write_buffer(
-        this: &Queue,
-        buffer: &JsValue,
-        at: f64,
-        data: &Float32Array,
-        from: f64,
-        count: f64,
-    ) -> Result<(), JsValue>;
-}
 
 #[derive(Debug)]
 enum Engine {
@@ -39,72 +22,6 @@ enum Engine {
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct RawOptimizer(Engine);
-
-/// Writes an array straight into the slices of its tensor, without passing through wasm memory.
-fn upload(trainer: &Trainer, slices: &[Slice], array: &Float32Array) -> Result<(), JsValue> {
-    let queue = adopt::queue(trainer.gpu());
-    let mut from = 0.0;
-    for slice in slices {
-        let count = (slice.size / 4) as f64;
-        let buffer = adopt::buffer(&slice.buffer);
-        queue.unchecked_ref::<Queue>().write_buffer(&buffer, slice.offset as f64, array, from, count)?;
-        from += count;
-    }
-    Ok(())
-}
-
-/// `Float32Array`s as they are, or the error that names the first which is none.
-fn arrays(what: &'static str, names: &[&str], list: &Array) -> Result<Vec<Float32Array>, Error> {
-    let check = |(name, value): (&&str, JsValue)| {
-        let got = || {
-            value.dyn_ref::<Object>().map_or_else(
-                || value.js_typeof().as_string().unwrap_or_default(),
-                |o| String::from(o.constructor().name()),
-            )
-        };
-        value.dyn_ref::<Float32Array>().cloned().ok_or_else(|| Error::WrongType {
-            what,
-            name: (*name).to_owned(),
-            got: got(),
-        })
-    };
-    names.iter().zip(list.iter()).map(check).collect()
-}
-
-fn object(entries: impl IntoIterator<Item = (String, JsValue)>) -> JsValue {
-    let object = Object::new();
-    for (key, value) in entries {
-        let _ = Reflect::set(&object, &key.into(), &value);
-    }
-    object.into()
-}
-
-fn plain(summary: Option<Summary>) -> JsValue {
-    let Some(it) = summary else { return JsValue::UNDEFINED };
-    let fields = [
-        ("step", (it.step as f64).into()),
-        ("skipped", (it.skipped as f64).into()),
-        ("gradNorm", it.grad_norm.into()),
-        ("clipFactor", it.clip_factor.into()),
-        ("lossScale", it.loss_scale.into()),
-        ("foundNonfinite", it.found_nonfinite.into()),
-    ];
-    object(fields.map(|(key, value)| (key.to_owned(), value)))
-}
-
-fn floats(values: &[f32]) -> JsValue {
-    Float32Array::from(values).into()
-}
-
-fn slice(slices: Vec<Slice>, name: &str) -> Result<JsValue, Error> {
-    let [slice] = slices.as_slice() else {
-        let what = format!("`{name}` stands in {} buffers and has no single slice", slices.len());
-        return Err(Error::Unsupported { what });
-    };
-    let number = |value: u64| JsValue::from(value as f64);
-    let (offset, size) = (number(slice.offset), number(slice.size));
-    Ok(object([("buffer".into(), adopt::buffer(&slice.buffer)), ("offset".into(), offset), ("size".into(), size)]))
-}
 
 #[wasm_bindgen]
 impl RawOptimizer {
@@ -378,8 +295,4 @@ impl RawOptimizer {
 
 fn on_cpu(what: &str) -> Error {
     Error::Unsupported { what: format!("{what} needs a GPU; this optimizer runs on the CPU") }
-}
-
-fn take(values: &HashMap<String, Vec<f32>>, name: &str) -> JsValue {
-    values.get(name).map_or(JsValue::UNDEFINED, |values| floats(values))
 }

@@ -133,8 +133,8 @@ impl Rule for Lamb {
         &[
             Pass {
                 entry: "moments",
-                over: Over::Tiles,
-                uses: &[Hypers, Tiles, Params, Grads, Slot(0), Slot(1), Partials],
+                over: Over::Blocks,
+                uses: &[Hypers, Blocks, Params, Grads, Slot(0), Slot(1), Partials],
             },
             Pass { entry: "finish", over: Over::Tensors, uses: &[Hypers, Partials, Trust, Spans] },
             Pass { entry: "apply", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Slot(0), Slot(1), Trust] },

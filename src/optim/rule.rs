@@ -28,17 +28,19 @@ pub enum Binding {
     Hypers,
     /// The pieces of up to 1,024 values, one a workgroup.
     Tiles,
+    /// The larger pieces that a reducing workgroup walks through.
+    Blocks,
     /// The parameters of an arena window.
     Params,
     /// The gradients of an arena window.
     Grads,
     /// One slot of an arena window, by its place in [`Rule::SLOTS`].
     Slot(usize),
-    /// Sums over tiles, on their way to a norm.
+    /// Sums over blocks, on their way to a norm.
     Partials,
     /// One factor a tensor.
     Trust,
-    /// First tile and number of tiles of each tensor.
+    /// First block and number of blocks of each tensor.
     Spans,
     /// The rows of [`Binding::Hypers`], to be changed.
     Rows,
@@ -61,7 +63,7 @@ impl Binding {
     pub fn number(self) -> u32 {
         match self {
             Self::Hypers | Self::Rows => 0,
-            Self::Tiles => 1,
+            Self::Tiles | Self::Blocks => 1,
             Self::Params => 2,
             Self::Grads => 3,
             Self::Slot(slot) => 4 + slot as u32,
@@ -79,8 +81,8 @@ impl Binding {
 
     /// Whether the kernels only read it.
     pub fn read_only(self) -> bool {
-        use Binding::{Grads, Hypers, Plans, Rates, Settings, Spans, Tiles};
-        matches!(self, Hypers | Tiles | Grads | Spans | Plans | Rates | Settings)
+        use Binding::{Blocks, Grads, Hypers, Plans, Rates, Settings, Spans, Tiles};
+        matches!(self, Hypers | Tiles | Blocks | Grads | Spans | Plans | Rates | Settings)
     }
 }
 
@@ -89,6 +91,8 @@ impl Binding {
 pub enum Over {
     /// A tile.
     Tiles,
+    /// A block.
+    Blocks,
     /// A whole tensor.
     Tensors,
     /// Everything: there is one workgroup.

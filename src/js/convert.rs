@@ -1,0 +1,95 @@
+//! Between the browser's values and the trainers'.
+
+use crate::error::Error;
+use crate::gpu::{Slice, Trainer, adopt};
+use crate::optim::Summary;
+use js_sys::{Array, Float32Array, Object, Reflect};
+use std::collections::HashMap;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(typescript_custom_section)]
+const SUMMARY: &str = "export interface RawSummary { step: number; skipped: number; gradNorm: number; clipFactor: number; lossScale: number; foundNonfinite: boolean }";
+
+#[wasm_bindgen]
+extern "C" {
+    type Queue;
+    #[wasm_bindgen(method, catch, js_name = writeBuffer)]
+    fn write_buffer(
+        this: &Queue,
+        buffer: &JsValue,
+        at: f64,
+        data: &Float32Array,
+        from: f64,
+        count: f64,
+    ) -> Result<(), JsValue>;
+}
+
+/// Writes an array straight into the slices of its tensor, without passing through wasm memory.
+pub(super) fn upload(trainer: &Trainer, slices: &[Slice], array: &Float32Array) -> Result<(), JsValue> {
+    let queue = adopt::queue(trainer.gpu());
+    let mut from = 0.0;
+    for slice in slices {
+        let count = (slice.size / 4) as f64;
+        let buffer = adopt::buffer(&slice.buffer);
+        queue.unchecked_ref::<Queue>().write_buffer(&buffer, slice.offset as f64, array, from, count)?;
+        from += count;
+    }
+    Ok(())
+}
+
+/// `Float32Array`s as they are, or the error that names the first which is none.
+pub(super) fn arrays(what: &'static str, names: &[&str], list: &Array) -> Result<Vec<Float32Array>, Error> {
+    let check = |(name, value): (&&str, JsValue)| {
+        let got = || {
+            value.dyn_ref::<Object>().map_or_else(
+                || value.js_typeof().as_string().unwrap_or_default(),
+                |o| String::from(o.constructor().name()),
+            )
+        };
+        value.dyn_ref::<Float32Array>().cloned().ok_or_else(|| Error::WrongType {
+            what,
+            name: (*name).to_owned(),
+            got: got(),
+        })
+    };
+    names.iter().zip(list.iter()).map(check).collect()
+}
+
+pub(super) fn object(entries: impl IntoIterator<Item = (String, JsValue)>) -> JsValue {
+    let object = Object::new();
+    for (key, value) in entries {
+        let _ = Reflect::set(&object, &key.into(), &value);
+    }
+    object.into()
+}
+
+pub(super) fn plain(summary: Option<Summary>) -> JsValue {
+    let Some(it) = summary else { return JsValue::UNDEFINED };
+    let fields = [
+        ("step", (it.step as f64).into()),
+        ("skipped", (it.skipped as f64).into()),
+        ("gradNorm", it.grad_norm.into()),
+        ("clipFactor", it.clip_factor.into()),
+        ("lossScale", it.loss_scale.into()),
+        ("foundNonfinite", it.found_nonfinite.into()),
+    ];
+    object(fields.map(|(key, value)| (key.to_owned(), value)))
+}
+
+pub(super) fn floats(values: &[f32]) -> JsValue {
+    Float32Array::from(values).into()
+}
+
+pub(super) fn slice(slices: Vec<Slice>, name: &str) -> Result<JsValue, Error> {
+    let [slice] = slices.as_slice() else {
+        let what = format!("`{name}` stands in {} buffers and has no single slice", slices.len());
+        return Err(Error::Unsupported { what });
+    };
+    let number = |value: u64| JsValue::from(value as f64);
+    let (offset, size) = (number(slice.offset), number(slice.size));
+    Ok(object([("buffer".into(), adopt::buffer(&slice.buffer)), ("offset".into(), offset), ("size".into(), size)]))
+}
+
+pub(super) fn take(values: &HashMap<String, Vec<f32>>, name: &str) -> JsValue {
+    values.get(name).map_or(JsValue::UNDEFINED, |values| floats(values))
+}
