@@ -1,16 +1,19 @@
 //! Correct, fused optimizer steps on WebGPU, for the browser and for native Rust.
 //!
-//! ```no_run
+#![cfg_attr(feature = "gpu", doc = "```")]
+#![cfg_attr(not(feature = "gpu"), doc = "```ignore")]
 //! use webgpu_optim::{AdamW, Gpu, Trainer};
 //!
-//! # async fn example() -> Result<(), webgpu_optim::Error> {
-//! let gpu = Gpu::new().await?;
-//! let mut trainer = Trainer::new(&gpu, AdamW::default(), &[("w", &[1.0, 2.0, 3.0]), ("b", &[0.5])])?;
-//! trainer.step(&[("w", &[0.1, 0.2, 0.3]), ("b", &[0.4])])?; // enqueues and returns
-//! let params = trainer.params().await?;
-//! assert!(params["b"][0] < 0.5);
-//! # Ok(())
-//! # }
+//! // Any executor will do; this one is the crate `pollster`.
+//! pollster::block_on(async {
+//!     let gpu = Gpu::new().await?;
+//!     let mut trainer = Trainer::new(&gpu, AdamW::default(), &[("w", &[1.0, 2.0, 3.0]), ("b", &[0.5])])?;
+//!     trainer.step(&[("w", &[0.1, 0.2, 0.3]), ("b", &[0.4])])?; // enqueues and returns
+//!     let params = trainer.params().await?;
+//!     assert!((params["b"][0] - 0.499).abs() < 1e-4); // the first step is lr long
+//!     Ok::<(), webgpu_optim::Error>(())
+//! })?;
+//! # Ok::<(), webgpu_optim::Error>(())
 //! ```
 //!
 //! Rooms, and which way the arrows point:
