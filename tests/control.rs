@@ -72,6 +72,10 @@ fn the_device_clips_skips_and_scales_as_the_cpu_does() {
                     assert_eq!(got.loss_scale, want.loss_scale);
                     assert!((got.grad_norm - want.grad_norm).abs() <= 1e-5 * want.grad_norm);
                     assert!((got.clip_factor - want.clip_factor).abs() <= 1e-5);
+                    for (got, want) in got.tensors.iter().zip(&want.tensors) {
+                        assert_eq!(got.nonfinite, want.nonfinite);
+                        assert!((got.norm - want.norm).abs() <= 1e-5 * want.norm, "{got:?}, wanted {want:?}");
+                    }
                     for (name, got) in params(&on_gpu) {
                         let want = wide(on_cpu.params(&name).unwrap());
                         let off = drift(&got, &want, scales.grow(&name, "params", &want));

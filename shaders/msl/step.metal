@@ -60,6 +60,7 @@ struct Standing {
     float largest;
     float root;
     float clip_factor;
+    float divisor;
 };
 struct Count {
     uint steps;
@@ -698,8 +699,9 @@ struct prepareInput {
         after.largest = _e210 / before_1.scale;
         after.root = root_1;
         after.clip_factor = global.x * global.y;
-        Standing _e219 = after;
-        standing = _e219;
+        after.divisor = before_1.scale;
+        Standing _e221 = after;
+        standing = _e221;
         return;
     } else {
         return;

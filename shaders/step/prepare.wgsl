@@ -31,6 +31,7 @@ struct Standing {
   largest: f32, // the global norm is largest * root
   root: f32,
   clip_factor: f32,
+  divisor: f32, // the scale of the gradients that norms were taken of
 }
 
 struct Count {
@@ -117,6 +118,7 @@ fn prepare(@builtin(local_invocation_index) lane: u32) {
     after.largest = top.x / before.scale;
     after.root = root;
     after.clip_factor = global.x * global.y;
+    after.divisor = before.scale;
     standing = after;
   }
 }

@@ -102,8 +102,9 @@ impl ControlBuffers {
     }
 }
 
-/// A summary from the words of a standing.
-pub(super) fn summary(words: &[f32]) -> Option<Summary> {
-    let bytes = bytemuck::cast_slice::<f32, u8>(words).get(..size_of::<Standing>())?;
-    Some(bytemuck::pod_read_unaligned::<Standing>(bytes).summary())
+/// A summary from the words of a standing and of norms.
+pub(super) fn summary(standing: &[f32], norms: &[f32], tensors: usize) -> Option<Summary> {
+    let bytes = bytemuck::cast_slice::<f32, u8>(standing).get(..size_of::<Standing>())?;
+    let norms: Vec<[f32; 2]> = norms.chunks_exact(2).take(tensors).map(|pair| [pair[0], pair[1]]).collect();
+    Some(bytemuck::pod_read_unaligned::<Standing>(bytes).summary(&norms))
 }

@@ -152,9 +152,14 @@ impl Trainer {
     /// # Errors
     /// The future as [`Trainer::params`].
     pub fn summary(&self) -> impl Future<Output = Result<Option<Summary>, Error>> + use<> {
-        let standing = self.arena.control.iter().map(|control| control.standing.clone()).collect::<Vec<_>>();
-        let reading = self.staging.read(&self.gpu, &standing);
-        async move { Ok(reading.await?.first().and_then(|words| control::summary(words))) }
+        let (control, tensors) = (self.arena.control.as_ref(), self.ledger.tensors().len());
+        let buffers = control.map(|it| vec![it.standing.clone(), it.norms.clone()]).unwrap_or_default();
+        let reading = self.staging.read(&self.gpu, &buffers);
+        async move {
+            let words = reading.await?;
+            let [standing, norms] = words.as_slice() else { return Ok(None) };
+            Ok(control::summary(standing, norms, tensors))
+        }
     }
 
     /// Replaces the options of a group from the next step on; see [`Ledger::set`].

@@ -3,12 +3,12 @@
 use crate::error::Error;
 use crate::gpu::{Slice, Trainer, adopt};
 use crate::optim::Summary;
-use js_sys::{Array, Float32Array, Object, Reflect};
+use js_sys::{Array, Float32Array, Float64Array, Object, Reflect, Uint8Array};
 use std::collections::HashMap;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(typescript_custom_section)]
-const SUMMARY: &str = "export interface RawSummary { step: number; skipped: number; gradNorm: number; clipFactor: number; lossScale: number; foundNonfinite: boolean }";
+const SUMMARY: &str = "export interface RawSummary { step: number; skipped: number; gradNorm: number; clipFactor: number; lossScale: number; foundNonfinite: boolean; norms: Float64Array; nonfinite: Uint8Array }";
 
 #[wasm_bindgen]
 extern "C" {
@@ -65,6 +65,8 @@ pub(super) fn object(entries: impl IntoIterator<Item = (String, JsValue)>) -> Js
 
 pub(super) fn plain(summary: Option<Summary>) -> JsValue {
     let Some(it) = summary else { return JsValue::UNDEFINED };
+    let norms: Vec<f64> = it.tensors.iter().map(|tensor| tensor.norm).collect();
+    let nonfinite: Vec<u8> = it.tensors.iter().map(|tensor| tensor.nonfinite.into()).collect();
     let fields = [
         ("step", (it.step as f64).into()),
         ("skipped", (it.skipped as f64).into()),
@@ -72,6 +74,8 @@ pub(super) fn plain(summary: Option<Summary>) -> JsValue {
         ("clipFactor", it.clip_factor.into()),
         ("lossScale", it.loss_scale.into()),
         ("foundNonfinite", it.found_nonfinite.into()),
+        ("norms", Float64Array::from(norms.as_slice()).into()),
+        ("nonfinite", Uint8Array::from(nonfinite.as_slice()).into()),
     ];
     object(fields.map(|(key, value)| (key.to_owned(), value)))
 }

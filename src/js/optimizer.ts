@@ -61,6 +61,10 @@ export interface Stats {
   lossScale: number;
   /** Whether the last gradients held an infinity or NaN; null where nothing asks for it. */
   foundNonfinite: boolean | null;
+  /** The first tensor whose last gradient held one, if any. */
+  firstNonfinite: string | null;
+  /** Norm of each tensor's last gradient, unscaled and before clipping; null where nothing asks for it. */
+  gradNorms: Record<string, number> | null;
   /** The learning rate of each group at the next step. */
   lr: number[];
 }
@@ -232,9 +236,13 @@ export class Trainer<Name extends string = string, Options extends object = obje
   async stats(): Promise<Stats> {
     const raw = this.#live;
     const lr = Array.from({ length: raw.groups }, (_, group) => this.options(group).lr);
-    const known = await raw.summary();
     const unknown = { step: raw.steps, skipped: 0, gradNorm: null, clipFactor: 1, lossScale: 1, foundNonfinite: null };
-    return { ...(known ?? unknown), lr };
+    const summary = await raw.summary();
+    if (summary === undefined) return { ...unknown, firstNonfinite: null, gradNorms: null, lr };
+    const { norms, nonfinite, ...known } = summary;
+    const { names } = this.#parts;
+    const gradNorms = Object.fromEntries(names.map((name, place) => [name, norms[place] ?? 0]));
+    return { ...known, firstNonfinite: names[nonfinite.indexOf(1)] ?? null, gradNorms, lr };
   }
 
   /** Where the loss scale for the next step stands: 4 bytes, for the shader that computes the loss. @throws `UNSUPPORTED` without `clip`, `nonfinite` or `lossScale`, and on the CPU. */

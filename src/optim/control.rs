@@ -159,11 +159,21 @@ row! {
         largest: f32,
         root: f32,
         clip_factor: f32,
+        divisor: f32,
     }
 }
 
-/// What [`Standing`] says, in plain terms.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// The last step's gradient of one tensor.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct GradNorm {
+    /// Its norm, unscaled and before clipping; infinities and NaN left out. 0 where the step had no gradient for it.
+    pub norm: f64,
+    /// Whether it held an infinity or NaN.
+    pub nonfinite: bool,
+}
+
+/// How a run stands.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Steps taken.
     pub step: u64,
@@ -177,15 +187,23 @@ pub struct Summary {
     pub loss_scale: f64,
     /// Whether the last step's gradients held an infinity or NaN.
     pub found_nonfinite: bool,
+    /// The last step's gradient of each tensor, in the ledger's order.
+    pub tensors: Vec<GradNorm>,
 }
 
 impl Standing {
     pub(crate) fn start(control: &Control) -> Self {
         let scale = control.scaling().init;
-        Self { scale, taken: 0, skipped: 0, good: 0, found: 0, largest: 0.0, root: 0.0, clip_factor: 1.0 }
+        Self { scale, taken: 0, skipped: 0, good: 0, found: 0, largest: 0.0, root: 0.0, clip_factor: 1.0, divisor: 1.0 }
     }
 
-    pub(crate) fn summary(&self) -> Summary {
+    /// With the norms as `shaders/step/norm.wgsl` leaves them.
+    pub(crate) fn summary(&self, norms: &[[f32; 2]]) -> Summary {
+        let tensor = |&[largest, marked]: &[f32; 2]| {
+            let nonfinite = marked < 0.0;
+            let squares = f64::from(if nonfinite { -1.0 - marked } else { marked });
+            GradNorm { norm: f64::from(largest) * squares.sqrt() / f64::from(self.divisor), nonfinite }
+        };
         Summary {
             step: self.taken.into(),
             skipped: self.skipped.into(),
@@ -193,6 +211,7 @@ impl Standing {
             clip_factor: self.clip_factor.into(),
             loss_scale: self.scale.into(),
             found_nonfinite: self.found == 1,
+            tensors: norms.iter().map(tensor).collect(),
         }
     }
 }
@@ -203,9 +222,9 @@ pub(super) struct Controller {
     control: Control,
     scaler: LossScaler,
     skipped: u64,
+    norms: Vec<GradNorm>,
     grad_norm: f64,
     clip_factor: f64,
-    found: bool,
 }
 
 /// What to do with each tensor of a step.
@@ -216,10 +235,10 @@ pub(super) struct Decision {
 }
 
 /// Norm of the finite values, and whether there are others.
-fn norm(grads: &[f32]) -> (f64, bool) {
+fn norm(grads: &[f32]) -> GradNorm {
     let finite = grads.iter().filter(|grad| grad.is_finite());
     let squares: f64 = finite.map(|grad| f64::from(*grad).powi(2)).sum();
-    (squares.sqrt(), !LossScaler::all_finite(grads))
+    GradNorm { norm: squares.sqrt(), nonfinite: !LossScaler::all_finite(grads) }
 }
 
 fn coefficient(bound: f64, norm: f64) -> f64 {
@@ -227,29 +246,36 @@ fn coefficient(bound: f64, norm: f64) -> f64 {
 }
 
 impl Controller {
-    pub fn new(control: Control) -> Result<Self, Error> {
+    pub fn new(control: Control, tensors: usize) -> Result<Self, Error> {
         let scaler = LossScaler::new(control.scaling())?;
-        Ok(Self { control, scaler, skipped: 0, grad_norm: 0.0, clip_factor: 1.0, found: false })
+        let norms = vec![GradNorm::default(); tensors];
+        Ok(Self { control, scaler, skipped: 0, norms, grad_norm: 0.0, clip_factor: 1.0 })
     }
 
-    /// Decides on a step by its gradients, and takes note of it.
-    pub fn decide<'a>(&mut self, grads: impl ExactSizeIterator<Item = &'a [f32]>) -> Decision {
+    /// Decides on a step by its gradients, each with the place of its tensor, and takes note of it.
+    pub fn decide<'a>(&mut self, grads: impl ExactSizeIterator<Item = (usize, &'a [f32])>) -> Decision {
         if self.control.is_none() {
             return Decision { skip: false, factors: vec![1.0; grads.len()], limit: 0.0 };
         }
         let inverse = 1.0 / f64::from(self.scaler.scale());
-        let norms: Vec<(f64, bool)> = grads.map(norm).map(|(norm, bad)| (norm * inverse, bad)).collect();
-        self.found = norms.iter().any(|(_, bad)| *bad);
-        self.grad_norm = norms.iter().map(|(norm, _)| norm * norm).sum::<f64>().sqrt();
-        let skip = self.found && self.control.skips();
+        self.norms.fill(GradNorm::default());
+        let mut places = Vec::with_capacity(grads.len());
+        for (place, grads) in grads {
+            let raw = norm(grads);
+            self.norms[place] = GradNorm { norm: raw.norm * inverse, ..raw };
+            places.push(place);
+        }
+        self.grad_norm = self.norms.iter().map(|it| it.norm * it.norm).sum::<f64>().sqrt();
+        let skip = self.found() && self.control.skips();
         self.skipped += u64::from(skip);
-        self.scaler.update(self.found);
+        self.scaler.update(self.found());
         let (mut global, mut limit) = (1.0, 0.0);
-        let mut factors: Vec<f64> = vec![inverse; norms.len()];
+        let mut factors: Vec<f64> = vec![inverse; places.len()];
         match self.control.clip {
             Some(Clip::GlobalNorm(bound)) => global = coefficient(bound, self.grad_norm),
             Some(Clip::TensorNorm(bound)) => {
-                factors.iter_mut().zip(&norms).for_each(|(factor, (norm, _))| *factor *= coefficient(bound, *norm));
+                let norms = places.iter().map(|place| self.norms[*place].norm);
+                factors.iter_mut().zip(norms).for_each(|(factor, norm)| *factor *= coefficient(bound, norm));
             }
             Some(Clip::Value(bound)) => limit = bound,
             None => {}
@@ -259,6 +285,10 @@ impl Controller {
         Decision { skip, factors, limit }
     }
 
+    fn found(&self) -> bool {
+        self.norms.iter().any(|it| it.nonfinite)
+    }
+
     pub fn summary(&self, step: u64) -> Option<Summary> {
         (!self.control.is_none()).then(|| Summary {
             step,
@@ -266,7 +296,8 @@ impl Controller {
             grad_norm: self.grad_norm,
             clip_factor: self.clip_factor,
             loss_scale: self.scaler.scale().into(),
-            found_nonfinite: self.found,
+            found_nonfinite: self.found(),
+            tensors: self.norms.clone(),
         })
     }
 }

@@ -38,7 +38,7 @@ impl HostTrainer {
         let ledger = Ledger::new(rule.into(), &lengths)?;
         let values =
             params.iter().map(|(_, params)| Values { params: params.to_vec(), slots: Default::default() }).collect();
-        let controller = Controller::new(ledger.control().clone())?;
+        let controller = Controller::new(ledger.control().clone(), lengths.len())?;
         let mut trainer = Self { ledger, controller, values };
         trainer.add_slots();
         Ok(trainer)
@@ -59,7 +59,8 @@ impl HostTrainer {
     /// has changed then.
     pub fn step(&mut self, grads: &[(&str, &[f32])]) -> Result<(), Error> {
         let present = self.ledger.fit_all(grads)?;
-        let Decision { skip, factors, limit } = self.controller.decide(grads.iter().map(|(_, values)| *values));
+        let Decision { skip, factors, limit } =
+            self.controller.decide(present.iter().copied().zip(grads.iter().map(|(_, values)| *values)));
         if skip {
             return Ok(());
         }

@@ -106,6 +106,9 @@ both("a step that is not finite is skipped, others are clipped, and stats tell",
   const { step, skipped, gradNorm, clipFactor, foundNonfinite, lr } = await opt.stats();
   assert.deepEqual([step, skipped, foundNonfinite, lr], [1, 1, false, [1]]);
   close([gradNorm, clipFactor], [5, 0.2], 1e-5);
+  opt.step({ w: Float32Array.of(Number.NaN, 2) });
+  const bad = await opt.stats();
+  assert.deepEqual([bad.firstNonfinite, bad.gradNorms.w], ["w", 2]);
 });
 
 both("a dynamic loss scale divides the gradients and halves on overflow", async (device) => {
