@@ -5,7 +5,7 @@ mod common;
 
 use common::{Case, Scales, cases, change, drift, grads_at, host, inputs, kinds, mismatches, report};
 use serde_json::Value;
-use webgpu_optim::HostTrainer;
+use webgpu_optim::{AnyRule, Control, Groups, HostTrainer};
 
 /// Rounding of f32 arithmetic; errors of 300 steps add up.
 fn bound(step: u64) -> f64 {
@@ -93,5 +93,64 @@ fn the_comparison_can_fail() {
             tensors.values_mut().flatten().for_each(|value| *value *= 1.01);
         }
         assert!(drift_of(case, &wrong).is_err(), "{kind}: gradients 1 % off went unnoticed");
+    }
+}
+
+/// Gradients as they come from a scaled loss, one value planted.
+fn scaled(grads: &common::Tensors, scale: f64, planted: Option<&str>) -> common::Tensors {
+    let mut scaled = grads.clone();
+    scaled.values_mut().flatten().for_each(|value| *value *= scale as f32);
+    if let Some(bad) = planted {
+        scaled.get_mut("w").unwrap()[2] = bad.parse().unwrap();
+    }
+    scaled
+}
+
+fn control_drift(case: &Value, inputs: &common::Inputs) -> [f64; 2] {
+    let rule = AnyRule::decode(case["rule"].as_str().unwrap(), case["config"].clone()).unwrap();
+    let control: Control = serde_json::from_value(case["control"].clone()).unwrap();
+    let mut groups = Groups::new(rule).nonfinite(control.nonfinite);
+    groups = control.clip.into_iter().fold(groups, Groups::clip);
+    groups = control.loss_scale.into_iter().fold(groups, Groups::loss_scale);
+    let mut trainer = HostTrainer::new(groups, &common::borrow(&inputs.params)).unwrap();
+    let mut scales = Scales::of_params(&inputs.params);
+    let (mut worst, mut skipped) = ([0.0f64; 2], 0);
+    for (step, grads) in (1..).zip(&inputs.grads) {
+        let planted = case["planted"][step.to_string()].as_str();
+        skipped += u64::from(planted.is_some());
+        let scale = trainer.summary().unwrap().loss_scale;
+        trainer.step(&common::borrow(&scaled(grads, scale, planted))).unwrap();
+        let summary = trainer.summary().unwrap();
+        assert_eq!((summary.step, summary.skipped), (step - skipped, skipped));
+        if let Some(want) = case["scales"][step as usize - 1].as_f64() {
+            assert_eq!(summary.loss_scale, want, "{} {} after step {step}", case["rule"], case["control"]);
+        }
+        if let Some(want) = case["checkpoints"].get(step.to_string()) {
+            for (name, values) in want.as_object().unwrap() {
+                let (got, want) = (trainer.params(name).unwrap(), floats(values));
+                let off = drift(got, &want, scales.grow(name, "params", &want));
+                let what = format!("{} {} {name} at {step}", case["rule"], case["control"]);
+                assert!(off <= bound(step), "{what}: off by {off:e}: {}", mismatches(got, &want));
+                let place = usize::from(step > 10);
+                worst[place] = worst[place].max(off);
+            }
+        }
+    }
+    worst
+}
+
+#[test]
+fn clipping_skipping_and_loss_scaling_follow_pytorch() {
+    let inputs = inputs();
+    let golden: Value = serde_json::from_str(include_str!("golden/control.json")).unwrap();
+    let cases = golden["cases"].as_array().unwrap();
+    assert!(cases.len() >= 18);
+    for rule in ["sgd", "adamw", "adagrad"] {
+        let own: Vec<_> = cases.iter().filter(|case| case["rule"] == rule).collect();
+        let drifts: Vec<_> = own.iter().map(|case| control_drift(case, &inputs)).collect();
+        for (place, after) in [(0, 10), (1, 300)] {
+            let worst = drifts.iter().fold(0.0, |worst: f64, drift| worst.max(drift[place]));
+            report("golden, clip and scale", "cpu", rule, own.len(), after, worst);
+        }
     }
 }

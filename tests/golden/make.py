@@ -228,6 +228,72 @@ def record(rule, case):
     return case | {"checkpoints": checkpoints}
 
 
+# --- Clipping, skipping, loss scaling --------------------------------------------------------------------------------
+
+# Steps at which one value of "w" is an infinity or NaN.
+PLANTED = {4: "inf", 9: "nan", 50: "-inf", 51: "nan", 120: "inf"}
+
+
+def clip(parameters, bound):
+    kind, bound = next(iter(bound.items()))
+    if kind == "globalNorm":
+        torch.nn.utils.clip_grad_norm_(parameters, bound)
+    elif kind == "tensorNorm":
+        for parameter in parameters:
+            torch.nn.utils.clip_grad_norm_([parameter], bound)
+    else:
+        torch.nn.utils.clip_grad_value_(parameters, bound)
+
+
+def control_run(rule, config, control, planted):
+    """Gradients of a loss multiplied by the scale, through torch.amp.GradScaler where there is one."""
+    tensors = {name: torch.nn.Parameter(torch.tensor(v, dtype=torch.float64)) for name, v in PARAMS.items()}
+    optimizer = CLASSES[rule](tensors.values(), foreach=False, **torch_options(config))
+    dynamic = control.get("lossScale", {}).get("dynamic")
+    scaler = dynamic and torch.amp.GradScaler(
+        "cpu", init_scale=dynamic["init"], growth_factor=dynamic["growthFactor"],
+        backoff_factor=dynamic["backoffFactor"], growth_interval=dynamic["growthInterval"])
+    scales, checkpoints = [], {}
+    for number, grads in enumerate(GRADS, 1):
+        scale = scaler.get_scale() if scaler else 1.0
+        for name, tensor in tensors.items():
+            tensor.grad = torch.tensor(grads[name], dtype=torch.float64) * scale
+        bad = planted and number in PLANTED
+        if bad:
+            tensors["w"].grad[2] = float(PLANTED[number])
+        if scaler:
+            # unscale_ looks for the scale that scale() makes.
+            scaler.scale(torch.zeros(1))
+            scaler.unscale_(optimizer)
+        if "clip" in control and not bad:
+            clip(list(tensors.values()), control["clip"])
+        if scaler:
+            scaler.step(optimizer)
+            scaler.update()
+            scales.append(scaler.get_scale())
+        elif not bad:
+            optimizer.step()
+        if number in CHECKPOINTS:
+            checkpoints[str(number)] = {name: tensor.tolist() for name, tensor in tensors.items()}
+    return {"scales": scales, "checkpoints": checkpoints}
+
+
+def control_cases():
+    scaling = {"init": 1024.0, "growthFactor": 2.0, "backoffFactor": 0.5, "growthInterval": 20}
+    configs = {"sgd": {"lr": 0.05, "momentum": 0.9, "weightDecay": 0.1}, "adamw": {"lr": 0.02, "weightDecay": 0.1}, "adagrad": {"lr": 0.05, "weightDecay": 0.1}}
+    controls = [
+        ({"clip": {"globalNorm": 1.0}}, False),
+        ({"clip": {"tensorNorm": 0.5}}, False),
+        ({"clip": {"value": 0.05}}, False),
+        ({"nonfinite": "skip"}, True),
+        ({"lossScale": {"dynamic": scaling}}, True),
+        ({"lossScale": {"dynamic": scaling}, "clip": {"globalNorm": 1.0}}, True),
+    ]
+    for rule, config in configs.items():
+        for control, planted in controls:
+            yield {"rule": rule, "config": config, "control": control, "planted": PLANTED if planted else {}} | control_run(rule, config, control, planted)
+
+
 def write(name, head, rows):
     body = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
     (OUT / f"{name}.json").write_text("{" + ",".join(f'"{k}":{json.dumps(v)}' for k, v in head.items()) + ',"cases":[\n' + body + "\n]}\n")
@@ -322,6 +388,11 @@ def main():
         except Exception:
             traceback.print_exc()
             failed = True
+    try:
+        write("control", {"source": versions["torch"]}, list(control_cases()))
+    except Exception:
+        traceback.print_exc()
+        failed = True
     try:
         head = {"source": ", ".join(versions.values()), "plateau": list(plateau_cases())}
         write("schedules", head, list(schedule_cases()))
