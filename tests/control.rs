@@ -187,3 +187,62 @@ fn norms_of_large_tensors_are_summed_in_blocks() {
         }
     }
 }
+
+#[test]
+fn accumulated_gradients_are_a_weighted_mean_and_a_weight_of_zero_adds_nothing() {
+    let groups = || Groups::new(Sgd { lr: 1.0, ..Sgd::default() });
+    let batches = [(1.0, 3.0), (5.0, 1.0), (100.0, 0.0), (-2.0, 4.0)];
+    let (sum, weight) =
+        batches.iter().fold((0.0, 0.0), |(sum, all), (grad, weight)| (sum + grad * weight, all + weight));
+    let want = -(sum / weight) as f32;
+    let mut cpu = HostTrainer::new(groups(), &[("w", &[0.0]), ("b", &[0.0])]).unwrap();
+    for gpu in gpus() {
+        let mut trainer = Trainer::new(&gpu, groups(), &[("w", &[0.0]), ("b", &[0.0])]).unwrap();
+        for window in 1..=3u8 {
+            for (grad, weight) in batches {
+                trainer.accumulate(&[("w", &[grad as f32])], weight).unwrap();
+            }
+            // Only the last window's, and never a stale mean.
+            trainer.accumulate(&[("b", &[f32::from(window)])], 2.0).unwrap();
+            trainer.step_accumulated().unwrap();
+        }
+        let params = params(&trainer);
+        assert!((params["w"][0] - 3.0 * want).abs() < 1e-5 && params["b"][0] == -6.0, "{params:?}");
+        assert_eq!(trainer.step_accumulated().unwrap_err().to_string(), "no gradients were accumulated");
+    }
+    for (grad, weight) in batches {
+        cpu.accumulate(&[("w", &[grad as f32])], weight).unwrap();
+    }
+    assert_eq!(cpu.step(&[("w", &[1.0])]).unwrap_err().code(), "INVALID_CONFIG");
+    assert_eq!(
+        cpu.accumulate(&[("w", &[1.0])], f64::NAN).unwrap_err().to_string(),
+        "weight must be finite and at least 0, got NaN"
+    );
+    cpu.step_accumulated().unwrap();
+    assert!((cpu.params("w").unwrap()[0] - want).abs() < 1e-6);
+    assert_eq!(cpu.params("b").unwrap(), [0.0]);
+}
+
+#[test]
+fn accumulated_steps_are_clipped_and_skipped_as_others_are() {
+    for gpu in gpus() {
+        for kind in kinds() {
+            let case = &cases(kind)[1];
+            let groups = || case.groups.clone().clip(Clip::GlobalNorm(0.5)).nonfinite(Nonfinite::Skip);
+            let mut at_once = Trainer::new(&gpu, groups(), &borrow(&case.params)).unwrap();
+            let mut parts = Trainer::new(&gpu, groups(), &borrow(&case.params)).unwrap();
+            for step in 1..=6u64 {
+                let mut grads: Tensors =
+                    case.params.iter().map(|(name, p)| (name.clone(), noise(step, p.len()))).collect();
+                if step == 3 {
+                    grads.get_mut("w").unwrap()[4] = f32::NAN;
+                }
+                at_once.step(&borrow(&grads)).unwrap();
+                parts.accumulate(&borrow(&grads), 7.0).unwrap();
+                parts.step_accumulated().unwrap();
+            }
+            assert_eq!(everything(&at_once), everything(&parts), "{kind}");
+            assert_eq!(summary(&parts).skipped, 1);
+        }
+    }
+}

@@ -107,13 +107,14 @@ fn every_pass_declares_exactly_what_its_entry_point_uses() {
 
 #[test]
 #[cfg(feature = "gpu")]
-fn the_control_passes_match_their_shader() {
-    let webgpu_optim::gpu::Described { source, passes, rows } = webgpu_optim::gpu::described();
-    let parsed = parse_text("step", source);
-    uses_are_exact("step", &parsed, &passes.iter().collect::<Vec<_>>());
-    for (name, fields) in rows {
-        let fields: Vec<_> = fields.iter().map(|(field, at)| ((*field).to_owned(), *at)).collect();
-        assert_eq!(layout(&parsed.0, name).0, fields, "{name}");
+fn the_passes_of_no_rule_match_their_shaders() {
+    for shader in webgpu_optim::gpu::described() {
+        let parsed = parse_text(shader.stem, shader.source);
+        uses_are_exact(shader.stem, &parsed, &shader.passes.iter().collect::<Vec<_>>());
+        for (name, fields) in shader.rows {
+            let fields: Vec<_> = fields.iter().map(|(field, at)| ((*field).to_owned(), *at)).collect();
+            assert_eq!(layout(&parsed.0, name).0, fields, "{name}");
+        }
     }
 }
 
@@ -163,7 +164,7 @@ fn a_kernel_is_short_enough_to_read() {
 fn sources() -> Vec<(&'static str, &'static str)> {
     let mut all: Vec<_> = REGISTRY.iter().map(|entry| (entry.kind, entry.shader)).collect();
     #[cfg(feature = "gpu")]
-    all.push(("step", webgpu_optim::gpu::described().source));
+    all.extend(webgpu_optim::gpu::described().iter().map(|shader| (shader.stem, shader.source)));
     all
 }
 

@@ -15,12 +15,14 @@ pub(super) struct Arena {
     pub layout: Layout,
     pub params: Windows,
     pub grads: Windows,
+    pub means: Windows,
     pub slots: [Windows; MAX_SLOTS],
     pub tiles: Windows,
     pub blocks: Windows,
     pub hypers: wgpu::Buffer,
     pub partials: wgpu::Buffer,
     pub trust: wgpu::Buffer,
+    pub shares: wgpu::Buffer,
     pub spans: wgpu::Buffer,
     pub control: Option<ControlBuffers>,
 }
@@ -53,6 +55,8 @@ impl Arena {
         Self {
             params: windows(gpu, &layout, "params"),
             grads: windows(gpu, &layout, "grads"),
+            means: Windows::new(),
+            shares: storage(gpu, "shares", lengths.len() as u64 * 4),
             slots: Default::default(),
             tiles: tiles.iter().map(|tiles| table(gpu, "tiles", tiles)).collect(),
             blocks: blocks.iter().map(|blocks| table(gpu, "blocks", blocks)).collect(),
@@ -68,6 +72,11 @@ impl Arena {
     /// Makes the buffers of a slot, zeroed.
     pub fn add_slot(&mut self, gpu: &Gpu, slot: usize, name: &str) {
         self.slots[slot] = windows(gpu, &self.layout, name);
+    }
+
+    /// Makes the buffers of accumulated gradients.
+    pub fn add_means(&mut self, gpu: &Gpu) {
+        self.means = windows(gpu, &self.layout, "means");
     }
 
     /// Writes a tensor's values into one of the sets of windows. `values` has the tensor's length.
@@ -90,6 +99,8 @@ impl Arena {
             Binding::Slot(slot) => self.slots[slot].get(window),
             Binding::Partials => Some(&self.partials),
             Binding::Trust => Some(&self.trust),
+            Binding::Shares => Some(&self.shares),
+            Binding::Means => self.means.get(window),
             Binding::Spans => Some(&self.spans),
             Binding::Norms => control.map(|it| &it.norms),
             Binding::Plans => control.map(|it| &it.plans),
@@ -108,9 +119,12 @@ fn windows(gpu: &Gpu, layout: &Layout, label: &str) -> Windows {
 impl Drop for Arena {
     /// Gives the memory back at once: a browser would keep it until its garbage collector runs.
     fn drop(&mut self) {
-        let sets = [&self.params, &self.grads, &self.tiles, &self.blocks].into_iter().chain(&self.slots).flatten();
+        let sets = [&self.params, &self.grads, &self.means, &self.tiles, &self.blocks]
+            .into_iter()
+            .chain(&self.slots)
+            .flatten();
         let control = self.control.iter().flat_map(ControlBuffers::all);
-        let tables = [&self.hypers, &self.partials, &self.trust, &self.spans];
+        let tables = [&self.hypers, &self.partials, &self.trust, &self.shares, &self.spans];
         sets.chain(tables).chain(control).for_each(wgpu::Buffer::destroy);
     }
 }

@@ -1,5 +1,6 @@
 //! The passes that decide on a step on the device, and their buffers.
 
+use super::accumulate;
 use super::arena::{storage, table};
 use super::device::Gpu;
 use super::pipeline::Shader;
@@ -34,21 +35,24 @@ pub(super) const PASSES: &[Pass] = {
     ]
 };
 
-/// The shader of the control passes, as a test compares it with Rust.
+/// A shader that belongs to no rule, as a test compares it with Rust.
 #[derive(Debug)]
 pub struct Described {
+    /// Its name.
+    pub stem: &'static str,
     /// The WGSL, shared parts first.
     pub source: &'static str,
     /// The passes in their order.
     pub passes: &'static [Pass],
     /// The structs it shares with Rust.
-    pub rows: [(&'static str, Fields); 3],
+    pub rows: Vec<(&'static str, Fields)>,
 }
 
 #[doc(hidden)]
-pub fn described() -> Described {
-    let rows = [("Plan", Plan::FIELDS), ("Standing", Standing::FIELDS), ("Settings", Settings::FIELDS)];
-    Described { source: SHADER.source, passes: PASSES, rows }
+pub fn described() -> [Described; 2] {
+    let rows = vec![("Plan", Plan::FIELDS), ("Standing", Standing::FIELDS), ("Settings", Settings::FIELDS)];
+    let of = |shader: Shader, passes, rows| Described { stem: shader.stem, source: shader.source, passes, rows };
+    [of(SHADER, PASSES, rows), of(accumulate::SHADER, accumulate::PASSES, Vec::new())]
 }
 
 /// The buffers of a controlled run.

@@ -1,8 +1,10 @@
 //! The device room: the only one that knows wgpu.
 
+mod accumulate;
 #[cfg(all(feature = "js", target_arch = "wasm32"))]
 pub(crate) mod adopt;
 mod arena;
+mod bind;
 mod control;
 mod device;
 mod layout;

@@ -1,13 +1,11 @@
 //! The straight line: check the lengths, write the gradients, count the step, write the scalars, dispatch.
 
-use super::Tile;
 use super::arena::{Arena, Windows};
+use super::bind::{ACCUMULATE, Dispatch, STEP, STEP_ACCUMULATED};
 use super::control;
 use super::device::Gpu;
-use super::pipeline::{Shader, kernel};
 use super::staging::Staging;
 use crate::error::Error;
-use crate::optim::rule::{Binding, Over, Pass};
 use crate::optim::{Group, Groups, Ledger, Summary};
 use std::collections::HashMap;
 
@@ -20,13 +18,6 @@ pub struct Slice {
     pub offset: u64,
     /// Bytes.
     pub size: u64,
-}
-
-#[derive(Debug)]
-struct Dispatch {
-    pipeline: wgpu::ComputePipeline,
-    bind_group: wgpu::BindGroup,
-    grid: (u32, u32),
 }
 
 /// Parameters, gradients and slots on a device, stepped by the rule's kernels.
@@ -43,12 +34,13 @@ struct Dispatch {
 /// ```
 #[derive(Debug)]
 pub struct Trainer {
-    gpu: Gpu,
-    ledger: Ledger,
-    arena: Arena,
+    pub(super) gpu: Gpu,
+    pub(super) ledger: Ledger,
+    pub(super) arena: Arena,
     staging: Staging,
     rows: Vec<u8>,
-    dispatches: Vec<Dispatch>,
+    /// The step of the gradients in the gradient buffers, that of accumulated ones, and the accumulation.
+    pub(super) dispatches: [Vec<Dispatch>; 3],
 }
 
 impl Trainer {
@@ -80,7 +72,7 @@ impl Trainer {
         let arena = Arena::new(gpu, &ledger);
         let rows = vec![0; tensors.len() * ledger.entry().hyper_size];
         let mut trainer =
-            Self { gpu: gpu.clone(), ledger, arena, staging: Staging::default(), rows, dispatches: Vec::new() };
+            Self { gpu: gpu.clone(), ledger, arena, staging: Staging::default(), rows, dispatches: Default::default() };
         trainer.bind();
         Ok(trainer)
     }
@@ -92,12 +84,59 @@ impl Trainer {
     /// [`Error::UnknownParam`], [`Error::LengthMismatch`], [`Error::InvalidConfig`] for a name given twice: nothing has
     /// changed then. [`Error::Gpu`] and [`Error::DeviceLost`] tell of work before this step.
     pub fn step(&mut self, grads: &[(&str, &[f32])]) -> Result<(), Error> {
+        self.ledger.no_window()?;
+        let present = self.write_grads(grads)?;
+        self.run(Some(&present))
+    }
+
+    fn write_grads(&self, grads: &[(&str, &[f32])]) -> Result<Vec<usize>, Error> {
         let present = self.ledger.fit_all(grads)?;
         self.gpu.check()?;
         for (tensor, (_, values)) in present.iter().zip(grads) {
             self.arena.write(&self.gpu, &self.arena.grads, *tensor, values);
         }
-        self.run(Some(&present))
+        Ok(present)
+    }
+
+    /// Adds the gradients of a micro-batch to the weighted mean that [`Trainer::step_accumulated`] takes. A weight is a
+    /// number of samples or tokens; 0 adds nothing. The first call makes a buffer of the parameters' size.
+    ///
+    /// # Errors
+    /// As [`Trainer::step`]; [`Error::InvalidConfig`] for a weight that is negative or not finite.
+    pub fn accumulate(&mut self, grads: &[(&str, &[f32])], weight: f64) -> Result<(), Error> {
+        let present = self.write_grads(grads)?;
+        self.accumulate_resident(Some(&present), weight)
+    }
+
+    /// As [`Trainer::accumulate`], with what stands in the gradient buffers of the tensors in `present` or of all.
+    ///
+    /// # Errors
+    /// As [`Trainer::accumulate`].
+    pub fn accumulate_resident(&mut self, present: Option<&[usize]>, weight: f64) -> Result<(), Error> {
+        self.gpu.check()?;
+        let shares: Vec<f32> = self.ledger.weigh(present, weight)?.into_iter().map(|share| share as f32).collect();
+        if self.arena.means.is_empty() {
+            self.arena.add_means(&self.gpu);
+            self.bind();
+        }
+        self.gpu.queue.write_buffer(&self.arena.shares, 0, bytemuck::cast_slice(&shares));
+        self.submit(ACCUMULATE);
+        Ok(())
+    }
+
+    /// One step with the weighted mean of the gradients accumulated since the last.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`] when there are none; as [`Trainer::run`].
+    pub fn step_accumulated(&mut self) -> Result<(), Error> {
+        self.gpu.check()?;
+        let waiting = self.ledger.close_window();
+        if waiting.is_empty() {
+            return Err(Error::invalid("no gradients were accumulated"));
+        }
+        self.decide(Some(&waiting));
+        self.submit(STEP_ACCUMULATED);
+        Ok(())
     }
 
     /// One step with what stands in the gradient buffers, of the tensors in `present` or of all.
@@ -105,7 +144,15 @@ impl Trainer {
     /// # Errors
     /// [`Error::Gpu`] and [`Error::DeviceLost`], of work before this step.
     pub fn run(&mut self, present: Option<&[usize]>) -> Result<(), Error> {
+        self.ledger.no_window()?;
         self.gpu.check()?;
+        self.decide(present);
+        self.submit(STEP);
+        Ok(())
+    }
+
+    /// Counts the step and writes the scalars of every tensor in it.
+    fn decide(&mut self, present: Option<&[usize]>) {
         if let Some(control) = &self.arena.control {
             control.write_rates(&self.gpu, &self.ledger);
         }
@@ -115,16 +162,18 @@ impl Trainer {
             group.rule.write_hyper(now, &mut rows[tensor * size..][..size]);
         });
         self.gpu.queue.write_buffer(&self.arena.hypers, 0, &self.rows);
+    }
+
+    fn submit(&self, list: usize) {
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        for dispatch in &self.dispatches {
+        for dispatch in &self.dispatches[list] {
             pass.set_pipeline(&dispatch.pipeline);
             pass.set_bind_group(0, &dispatch.bind_group, &[]);
             pass.dispatch_workgroups(dispatch.grid.0, dispatch.grid.1, 1);
         }
         drop(pass);
         self.gpu.queue.submit([encoder.finish()]);
-        Ok(())
     }
 
     /// The parameters by name, as of the call, whatever steps follow. One readback.
@@ -245,58 +294,5 @@ impl Trainer {
             };
             Ok(places.into_iter().map(|(name, pieces)| (name, gather(pieces))).collect())
         }
-    }
-
-    /// Adds the slots that are needed and not there yet, and binds every pass to its buffers.
-    fn bind(&mut self) {
-        for (slot, name) in self.ledger.slots() {
-            if self.arena.slots[slot].is_empty() {
-                self.arena.add_slot(&self.gpu, slot, name);
-                self.fill(slot);
-            }
-        }
-        self.dispatches.clear();
-        if self.arena.control.is_some() {
-            self.add(control::SHADER, control::PASSES);
-        }
-        self.add(self.ledger.entry().into(), self.ledger.passes());
-    }
-
-    fn add(&mut self, shader: Shader, passes: &[Pass]) {
-        let counts = |tiles: Vec<Vec<Tile>>| tiles.iter().map(Vec::len).enumerate().collect::<Vec<_>>();
-        let (tiles, blocks) = (counts(self.arena.layout.tiles()), counts(self.arena.layout.blocks()));
-        for pass in passes {
-            match pass.over {
-                Over::Tiles => tiles.iter().for_each(|(window, count)| self.dispatch(shader, pass, *window, *count)),
-                Over::Blocks => blocks.iter().for_each(|(window, count)| self.dispatch(shader, pass, *window, *count)),
-                Over::Tensors => self.dispatch(shader, pass, 0, self.ledger.tensors().len()),
-                Over::Once => self.dispatch(shader, pass, 0, 1),
-            }
-        }
-    }
-
-    fn fill(&self, slot: usize) {
-        for (index, tensor) in self.ledger.tensors().iter().enumerate() {
-            let initial = self.ledger.initial(index, slot);
-            if initial != 0.0 {
-                self.arena.write(&self.gpu, &self.arena.slots[slot], index, &vec![initial; tensor.length]);
-            }
-        }
-    }
-
-    fn dispatch(&mut self, shader: Shader, pass: &Pass, window: usize, workgroups: usize) {
-        let kernel = kernel(&self.gpu, shader, pass);
-        let entry = |binding: &Binding| {
-            let buffer = self.arena.buffer(*binding, window)?;
-            Some(wgpu::BindGroupEntry { binding: binding.number(), resource: buffer.as_entire_binding() })
-        };
-        let entries: Vec<_> = pass.uses.iter().filter_map(entry).collect();
-        let bind_group = self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("webgpu-optim.step"),
-            layout: &kernel.layout,
-            entries: &entries,
-        });
-        let grid = self.gpu.fold(workgroups);
-        self.dispatches.push(Dispatch { pipeline: kernel.pipeline, bind_group, grid });
     }
 }

@@ -82,46 +82,93 @@ impl RawOptimizer {
         Ok(self.ledger().index(name)?)
     }
 
-    /// One step of the tensors at `places`, with a gradient each.
-    ///
-    /// # Errors
-    /// `WRONG_TYPE`, `LENGTH_MISMATCH`, `GPU`, `DEVICE_LOST`.
-    pub fn step(
-        &mut self,
-        places: Vec<usize>,
-        #[wasm_bindgen(unchecked_param_type = "unknown[]")] grads: Array,
-    ) -> Result<(), JsValue> {
+    /// Names of the tensors at `places`, and an array that fits each.
+    fn fitting(&self, places: &[usize], grads: &Array) -> Result<(Vec<String>, Vec<Float32Array>), Error> {
         let tensors = self.ledger().tensors();
-        let names: Vec<String> =
-            places.iter().filter_map(|place| tensors.get(*place)).map(|tensor| tensor.name.clone()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let grads = arrays("grads", &names, &grads)?;
+        let names = places.iter().filter_map(|place| tensors.get(*place)).map(|tensor| tensor.name.clone());
+        let names: Vec<String> = names.collect();
+        let grads = arrays("grads", &names.iter().map(String::as_str).collect::<Vec<_>>(), grads)?;
         for (name, array) in names.iter().zip(&grads) {
             self.ledger().fit("grads", name, array.length() as usize)?;
         }
+        Ok((names, grads))
+    }
+
+    /// Hands the gradients of the tensors at `places` to `on_host`, or uploads them and calls `on_gpu`.
+    fn with_grads(
+        &mut self,
+        places: &[usize],
+        grads: &Array,
+        on_host: impl FnOnce(&mut HostTrainer, &[(&str, &[f32])]) -> Result<(), Error>,
+        on_gpu: impl FnOnce(&mut Trainer, &[usize]) -> Result<(), Error>,
+    ) -> Result<(), JsValue> {
+        let (names, grads) = self.fitting(places, grads)?;
         match &mut self.0 {
             Engine::Host(trainer) => {
                 let values: Vec<_> = grads.iter().map(Float32Array::to_vec).collect();
-                let grads: Vec<_> =
-                    names.iter().zip(&values).map(|(name, values)| (*name, values.as_slice())).collect();
-                trainer.step(&grads)?;
+                let pairs = names.iter().map(String::as_str).zip(values.iter().map(Vec::as_slice));
+                on_host(trainer, &pairs.collect::<Vec<_>>())?;
             }
             Engine::Gpu(trainer) => {
                 for (name, array) in names.iter().zip(&grads) {
                     upload(trainer, &trainer.grad_slices(name)?, array)?;
                 }
-                trainer.run(Some(&places))?;
+                on_gpu(trainer, places)?;
             }
         }
         Ok(())
     }
 
-    /// One step of every tensor, with what stands in the gradient buffers.
+    /// One step of the tensors at `places`, with a gradient each.
     ///
     /// # Errors
-    /// `UNSUPPORTED` on the CPU, `GPU`, `DEVICE_LOST`.
+    /// `WRONG_TYPE`, `LENGTH_MISMATCH`, `INVALID_CONFIG` while accumulated gradients wait, `GPU`, `DEVICE_LOST`.
+    pub fn step(
+        &mut self,
+        places: Vec<usize>,
+        #[wasm_bindgen(unchecked_param_type = "unknown[]")] grads: Array,
+    ) -> Result<(), JsValue> {
+        self.ledger().no_window()?;
+        self.with_grads(&places, &grads, HostTrainer::step, |trainer, places| trainer.run(Some(places)))
+    }
+
+    /// Adds gradients to the weighted mean that the next step without gradients takes.
+    ///
+    /// # Errors
+    /// As `step`; `INVALID_CONFIG` for a weight that is negative or not finite.
+    pub fn accumulate(
+        &mut self,
+        places: Vec<usize>,
+        #[wasm_bindgen(unchecked_param_type = "unknown[]")] grads: Array,
+        weight: f64,
+    ) -> Result<(), JsValue> {
+        self.ledger().check_weight(weight)?;
+        let on_host = |trainer: &mut HostTrainer, grads: &[(&str, &[f32])]| trainer.accumulate(grads, weight);
+        self.with_grads(&places, &grads, on_host, |trainer, places| trainer.accumulate_resident(Some(places), weight))
+    }
+
+    /// As `accumulate`, of every tensor, with what stands in the gradient buffers.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` on the CPU; as `accumulate`.
+    #[wasm_bindgen(js_name = accumulateResident)]
+    pub fn accumulate_resident(&mut self, weight: f64) -> Result<(), JsValue> {
+        Ok(self.trainer_mut("accumulate() without gradients")?.accumulate_resident(None, weight)?)
+    }
+
+    /// One step with the accumulated gradients, or where there are none of every tensor, with what stands in the
+    /// gradient buffers.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` on the CPU where nothing was accumulated, `GPU`, `DEVICE_LOST`.
     pub fn run(&mut self) -> Result<(), JsValue> {
-        Ok(self.trainer_mut("step() without gradients")?.run(None)?)
+        let waiting = self.ledger().is_accumulating();
+        match &mut self.0 {
+            Engine::Host(trainer) if waiting => trainer.step_accumulated()?,
+            Engine::Gpu(trainer) if waiting => trainer.step_accumulated()?,
+            _ => self.trainer_mut("step() without gradients")?.run(None)?,
+        }
+        Ok(())
     }
 
     fn trainer_mut(&mut self, what: &str) -> Result<&mut Trainer, Error> {

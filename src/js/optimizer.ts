@@ -210,16 +210,34 @@ export class Trainer<Name extends string = string, Options extends object = obje
    * One step. Enqueues and returns: nothing waits for the GPU.
    *
    * @param grads One `Float32Array` of a tensor's own length by name; tensors left out stay untouched, slots and step counter too.
-   *   Left out altogether, all tensors step with what stands in {@link gradBuffer}. The arrays are read before it returns and never written.
+   *   Left out altogether, the gradients of {@link accumulate} are taken, or else what stands in {@link gradBuffer}. The arrays are read before it returns and never written.
    * @throws `UNKNOWN_PARAM`, `LENGTH_MISMATCH`, `WRONG_TYPE`: nothing has changed. `GPU`, `DEVICE_LOST`: earlier work failed.
    */
   step(grads?: Readonly<Partial<Record<Name, Float32Array>>>): void {
     const raw = this.#live;
     for (const [group, rate] of this.#parts.rates) raw.setLr(group, rate(raw.steps));
     if (grads === undefined) return raw.run();
+    raw.step(...this.#placed(raw, grads));
+  }
+
+  /**
+   * Adds the gradients of a micro-batch to a weighted mean; the next `step()` without gradients takes it.
+   * The first call makes a buffer of the parameters' size on the GPU.
+   *
+   * @param grads As for {@link step}; left out, what stands in {@link gradBuffer}.
+   * @param weight A number of samples or tokens, at least 0; 0 adds nothing. Default 1.
+   * @throws As {@link step}; `INVALID_CONFIG` for a weight that is negative or not finite.
+   */
+  accumulate(grads?: Readonly<Partial<Record<Name, Float32Array>>>, weight = 1): void {
+    const raw = this.#live;
+    if (grads === undefined) return raw.accumulateResident(weight);
+    raw.accumulate(...this.#placed(raw, grads), weight);
+  }
+
+  #placed(raw: RawOptimizer, grads: object): [Uint32Array, unknown[]] {
     const given = Object.entries(grads).filter(([, value]) => value !== undefined);
     const places = given.map(([name]) => this.#places.get(name) ?? raw.index(name));
-    raw.step(Uint32Array.from(places), given.map(([, value]) => value));
+    return [Uint32Array.from(places), given.map(([, value]) => value as unknown)];
   }
 
   /** The parameters by name, as of the call, whatever steps follow. One readback. */

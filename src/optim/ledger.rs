@@ -29,6 +29,7 @@ pub struct Ledger {
     by_name: HashMap<String, usize>,
     steps: u64,
     used: Used,
+    weights: Vec<f64>,
 }
 
 impl Ledger {
@@ -44,7 +45,8 @@ impl Ledger {
         }
         let Groups { list: groups, control } = groups;
         let (empty, by_name) = (Vec::new(), HashMap::new());
-        let mut ledger = Self { groups, control, tensors: empty, by_name, steps: 0, used: [false; MAX_SLOTS] };
+        let mut ledger =
+            Self { groups, control, tensors: empty, by_name, steps: 0, used: [false; MAX_SLOTS], weights: Vec::new() };
         for &(name, length) in tensors {
             let group = ledger.groups.iter().position(|group| group.names.iter().any(|n| n == name)).unwrap_or(0);
             if ledger.by_name.insert(name.to_owned(), ledger.tensors.len()).is_some() {
@@ -56,6 +58,7 @@ impl Ledger {
             ledger.index(name)?;
         }
         ledger.used = ledger.needed();
+        ledger.weights = vec![0.0; tensors.len()];
         Ok(ledger)
     }
 
@@ -172,6 +175,48 @@ impl Ledger {
             present.push(index);
         }
         Ok(present)
+    }
+
+    /// Adds a micro-batch of the given weight to the window of the tensors in `present` (all when `None`).
+    /// What comes back is its share of each tensor's weighted mean: 1 for the first, 0 where the mean stays.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`] for a weight that is negative or not finite.
+    pub fn weigh(&mut self, present: Option<&[usize]>, weight: f64) -> Result<Vec<f64>, Error> {
+        self.check_weight(weight)?;
+        let mut shares = vec![0.0; self.tensors.len()];
+        let all = 0..if present.is_none() { self.tensors.len() } else { 0 };
+        for index in present.unwrap_or_default().iter().copied().chain(all).filter(|_| weight > 0.0) {
+            self.weights[index] += weight;
+            shares[index] = weight / self.weights[index];
+        }
+        Ok(shares)
+    }
+
+    /// Refuses a weight that is negative or not finite.
+    pub(crate) fn check_weight(&self, weight: f64) -> Result<(), Error> {
+        super::check::non_negative("weight", weight)
+    }
+
+    /// The tensors that have a mean waiting; the window is closed with that.
+    pub fn close_window(&mut self) -> Vec<usize> {
+        let waiting = self.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0).map(|(index, _)| index);
+        let waiting = waiting.collect();
+        self.weights.fill(0.0);
+        waiting
+    }
+
+    /// Whether a window of accumulated gradients is open.
+    pub fn is_accumulating(&self) -> bool {
+        self.weights.iter().any(|weight| *weight > 0.0)
+    }
+
+    /// Refuses gradients while accumulated ones wait for a step of their own.
+    pub(crate) fn no_window(&self) -> Result<(), Error> {
+        if self.is_accumulating() {
+            return Err(Error::invalid("accumulated gradients are waiting: step without gradients takes them"));
+        }
+        Ok(())
     }
 
     /// Replaces a group's options and schedule. Slots and counters stay; slots that become needed are added.

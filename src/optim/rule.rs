@@ -56,6 +56,10 @@ pub enum Binding {
     Standing,
     /// What a control asks for.
     Settings,
+    /// The newest weight over all, of each tensor.
+    Shares,
+    /// The weighted mean of gradients in an arena window.
+    Means,
 }
 
 impl Binding {
@@ -76,13 +80,15 @@ impl Binding {
             Self::Counts => 13,
             Self::Standing => 14,
             Self::Settings => 15,
+            Self::Shares => 16,
+            Self::Means => 17,
         }
     }
 
     /// Whether the kernels only read it.
     pub fn read_only(self) -> bool {
-        use Binding::{Blocks, Grads, Hypers, Plans, Rates, Settings, Spans, Tiles};
-        matches!(self, Hypers | Tiles | Blocks | Grads | Spans | Plans | Rates | Settings)
+        use Binding::{Blocks, Grads, Hypers, Plans, Rates, Settings, Shares, Spans, Tiles};
+        matches!(self, Hypers | Tiles | Blocks | Grads | Spans | Plans | Rates | Settings | Shares)
     }
 }
 

@@ -5,10 +5,11 @@ use super::rule::{MAX_SLOTS, Now};
 use super::{Group, Groups, Ledger, Summary};
 use crate::error::Error;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Values {
     params: Vec<f32>,
     slots: [Vec<f32>; MAX_SLOTS],
+    mean: Vec<f32>,
 }
 
 /// Parameters and slots in main memory, stepped by the CPU reference.
@@ -36,8 +37,7 @@ impl HostTrainer {
     pub fn new(rule: impl Into<Groups>, params: &[(&str, &[f32])]) -> Result<Self, Error> {
         let lengths: Vec<_> = params.iter().map(|(name, values)| (*name, values.len())).collect();
         let ledger = Ledger::new(rule.into(), &lengths)?;
-        let values =
-            params.iter().map(|(_, params)| Values { params: params.to_vec(), slots: Default::default() }).collect();
+        let values = params.iter().map(|(_, params)| Values { params: params.to_vec(), ..Values::default() }).collect();
         let controller = Controller::new(ledger.control().clone(), lengths.len())?;
         let mut trainer = Self { ledger, controller, values };
         trainer.add_slots();
@@ -59,6 +59,7 @@ impl HostTrainer {
     /// has changed then.
     pub fn step(&mut self, grads: &[(&str, &[f32])]) -> Result<(), Error> {
         let present = self.ledger.fit_all(grads)?;
+        self.ledger.no_window()?;
         let Decision { skip, factors, limit } =
             self.controller.decide(present.iter().copied().zip(grads.iter().map(|(_, values)| *values)));
         if skip {
@@ -67,13 +68,48 @@ impl HostTrainer {
         let mut grads = grads.iter().zip(factors);
         let values = &mut self.values;
         self.ledger.advance(Some(&present), |index, group, now| {
-            let Values { params, slots } = &mut values[index];
+            let Values { params, slots, .. } = &mut values[index];
             let slots = slots.each_mut().map(|slot| slot.as_mut_slice());
             if let Some(((_, grads), factor)) = grads.next() {
                 group.rule.step(&Now { factor, limit, ..*now }, params, grads, slots);
             }
         });
         Ok(())
+    }
+
+    /// Adds the gradients of a micro-batch to the weighted mean that [`HostTrainer::step_accumulated`] takes. A weight
+    /// is a number of samples or tokens; 0 adds nothing.
+    ///
+    /// # Errors
+    /// As [`HostTrainer::step`]; [`Error::InvalidConfig`] for a weight that is negative or not finite.
+    pub fn accumulate(&mut self, grads: &[(&str, &[f32])], weight: f64) -> Result<(), Error> {
+        let present = self.ledger.fit_all(grads)?;
+        let shares = self.ledger.weigh(Some(&present), weight)?;
+        for (index, (_, grads)) in present.into_iter().zip(grads) {
+            let (mean, share) = (&mut self.values[index].mean, shares[index] as f32);
+            if share == 1.0 {
+                *mean = grads.to_vec();
+            } else {
+                mean.iter_mut().zip(*grads).for_each(|(mean, grad)| *mean += share * (grad - *mean));
+            }
+        }
+        Ok(())
+    }
+
+    /// One step with the weighted mean of the gradients accumulated since the last.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`] when there are none.
+    pub fn step_accumulated(&mut self) -> Result<(), Error> {
+        let waiting = self.ledger.close_window();
+        if waiting.is_empty() {
+            return Err(Error::invalid("no gradients were accumulated"));
+        }
+        let take =
+            |index: usize| (self.ledger.tensors()[index].name.clone(), std::mem::take(&mut self.values[index].mean));
+        let means: Vec<(String, Vec<f32>)> = waiting.into_iter().map(take).collect();
+        let grads: Vec<_> = means.iter().map(|(name, mean)| (name.as_str(), mean.as_slice())).collect();
+        self.step(&grads)
     }
 
     /// How the run stands: steps taken and skipped, norm and clipping of the last step, loss scale. None for a run

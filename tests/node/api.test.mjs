@@ -120,6 +120,20 @@ both("a dynamic loss scale divides the gradients and halves on overflow", async 
   assert.equal((await opt.stats()).lossScale, 32768);
 });
 
+both("micro-batches are averaged by their weights, and the mean is taken by the next step", async (device) => {
+  const opt = await SGD.create({ w: Float32Array.of(0), b: Float32Array.of(0) }, { lr: 1, device });
+  opt.accumulate({ w: Float32Array.of(1), b: Float32Array.of(2) }, 3);
+  opt.accumulate({ w: Float32Array.of(9) }, 1);
+  opt.accumulate({ w: Float32Array.of(1000) }, 0);
+  assert.throws(() => opt.step({ w: Float32Array.of(1) }), { code: "INVALID_CONFIG", message: /accumulated gradients are waiting/ });
+  assert.throws(() => opt.accumulate({ w: Float32Array.of(1) }, -1), { code: "INVALID_CONFIG", message: /weight must be/ });
+  opt.step();
+  const { w, b } = await opt.params();
+  close([w[0], b[0]], [-3, -2]);
+  opt.step({ w: Float32Array.of(1) });
+  close((await opt.params()).w, [-4]);
+});
+
 both("info tells what runs where", async (device) => {
   const opt = await Optimizer.create("rmsprop", { w: new Float32Array(10), b: new Float32Array(2) }, { device, momentum: 0.9 });
   const { kind, backend, tensors, parameters, slots, adapter } = opt.info();
