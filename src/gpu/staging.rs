@@ -46,7 +46,8 @@ impl Staging {
                 gpu.check()?;
                 match mapping {
                     Ok(Ok(())) => values.push(collect(&buffer, size)?),
-                    Ok(Err(error)) => return Err(Error::Gpu { message: error.to_string() }),
+                    // Nothing but the loss of its device undoes the mapping of a buffer nobody else has.
+                    Ok(Err(error)) => return Err(Error::DeviceLost { reason: error.to_string() }),
                     Err(gone) => return Err(Error::DeviceLost { reason: gone.to_string() }),
                 }
                 buffer.unmap();

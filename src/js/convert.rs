@@ -3,9 +3,11 @@
 use crate::error::Error;
 use crate::gpu::{Slice, Trainer, adopt};
 use crate::optim::Summary;
-use js_sys::{Array, Float32Array, Float64Array, Object, Reflect, Uint8Array};
+use js_sys::{Array, Float32Array, Float64Array, Object, Promise, Reflect, Uint8Array};
 use std::collections::HashMap;
+use std::pin::Pin;
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
 
 #[wasm_bindgen(typescript_custom_section)]
 const SUMMARY: &str = "export interface RawSummary { step: number; skipped: number; gradNorm: number; clipFactor: number; lossScale: number; foundNonfinite: boolean; norms: Float64Array; nonfinite: Uint8Array }";
@@ -78,6 +80,12 @@ pub(super) fn plain(summary: Option<Summary>) -> JsValue {
         ("nonfinite", Uint8Array::from(nonfinite.as_slice()).into()),
     ];
     object(fields.map(|(key, value)| (key.to_owned(), value)))
+}
+
+/// A promise over a future that owns what it needs. Boxed, the machinery is compiled once for all of them.
+pub(super) fn promise(future: impl Future<Output = Result<JsValue, JsValue>> + 'static) -> Promise {
+    let boxed: Pin<Box<dyn Future<Output = Result<JsValue, JsValue>>>> = Box::pin(future);
+    future_to_promise(boxed)
 }
 
 pub(super) fn floats(values: &[f32]) -> JsValue {

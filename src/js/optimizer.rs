@@ -1,7 +1,7 @@
 //! One optimizer, on the GPU or in wasm memory.
 
 use super::config;
-use super::convert::{arrays, floats, object, plain, slice, take, upload};
+use super::convert::{arrays, floats, object, plain, promise, slice, take, upload};
 use super::gpu::RawGpu;
 use crate::error::Error;
 use crate::gpu::Trainer;
@@ -10,7 +10,6 @@ use js_sys::{Array, Float32Array, Promise};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::future_to_promise;
 
 #[derive(Debug)]
 enum Engine {
@@ -36,7 +35,7 @@ impl RawOptimizer {
         #[wasm_bindgen(unchecked_param_type = "object")] control: JsValue,
     ) -> Promise {
         let gpu = gpu.0.clone();
-        future_to_promise(async move {
+        promise(async move {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let groups = config::groups(&kind, &groups, &control)?;
             let params = arrays("params", &names, &params)?;
@@ -196,7 +195,7 @@ impl RawOptimizer {
             }
             Engine::Gpu(trainer) => {
                 let reading = trainer.params();
-                future_to_promise(async move {
+                promise(async move {
                     let values = reading.await?;
                     Ok(object(names.into_iter().map(|name| (name.clone(), take(&values, &name)))))
                 })
@@ -217,7 +216,7 @@ impl RawOptimizer {
             }
             Engine::Gpu(trainer) => {
                 let reading: Vec<_> = slots.map(|slot| (slot, trainer.slot(slot))).collect();
-                future_to_promise(async move {
+                promise(async move {
                     let mut values = Vec::new();
                     for (slot, reading) in reading {
                         values.push((slot, reading?.await?));
@@ -237,7 +236,7 @@ impl RawOptimizer {
             Engine::Host(trainer) => Promise::resolve(&plain(trainer.summary())),
             Engine::Gpu(trainer) => {
                 let reading = trainer.summary();
-                future_to_promise(async move { Ok(plain(reading.await?)) })
+                promise(async move { Ok(plain(reading.await?)) })
             }
         }
     }

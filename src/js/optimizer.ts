@@ -329,6 +329,15 @@ export class Trainer<Name extends string = string, Options extends object = obje
     return this.#live.paramBuffer(name);
   }
 
+  /**
+   * Calls back once when the device is lost while this optimizer lives: from then on its calls say `DEVICE_LOST`.
+   * On the CPU it never does.
+   */
+  onLost(callback: (reason: string) => void): void {
+    const lost = this.#live && this.#parts.gpu?.device.lost;
+    void lost?.then(({ message }) => this.#raw && callback(message));
+  }
+
   /** What it runs on, and how large it is. */
   info(): Info {
     const { kind, gpu, names, parameters } = this.#parts;

@@ -54,11 +54,23 @@ test("anything else in its place is refused", async () => {
 test("once the device is lost, steps and readings say so, and nothing hangs", async () => {
   const device = await ownDevice();
   const opt = await AdamW.create({ w: new Float32Array(10) }, { device });
+  const freed = await AdamW.create({ w: new Float32Array(10) }, { device });
+  const told = [];
+  opt.onLost((reason) => told.push(reason));
+  freed.onLost(() => told.push("of the one that was freed"));
+  freed.free();
   opt.step({ w: new Float32Array(10) });
+  const reading = opt.params();
   device.destroy();
   await device.lost;
+  let timer;
+  const hangs = new Promise((_, reject) => (timer = setTimeout(reject, 5000, new Error("it hangs"))));
+  const end = await Promise.race([reading, hangs]).catch((error) => error);
+  clearTimeout(timer);
+  assert.ok(end.code === "DEVICE_LOST" || end.w?.length === 10, String(end));
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.throws(() => opt.step({ w: new Float32Array(10) }), { code: "DEVICE_LOST" });
   await assert.rejects(opt.params(), { code: "DEVICE_LOST" });
+  assert.equal(told.length, 1);
   opt.free();
 });
