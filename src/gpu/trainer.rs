@@ -30,7 +30,8 @@ pub struct Slice {
 /// trainer.step(&[("w", &[1.0, -1.0])])?;
 /// let params = trainer.params().await?;
 /// assert!((params["w"][0] - 0.899).abs() < 1e-5); // 1 * (1 - 0.1 * 0.01) - 0.1
-/// # Ok::<(), webgpu_optim::Error>(()) }).unwrap();
+/// # Ok::<(), webgpu_optim::Error>(()) })?;
+/// # Ok::<(), webgpu_optim::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Trainer {
@@ -104,6 +105,7 @@ impl Trainer {
     /// # Errors
     /// As [`Trainer::step`]; [`Error::InvalidConfig`] for a weight that is negative or not finite.
     pub fn accumulate(&mut self, grads: &[(&str, &[f32])], weight: f64) -> Result<(), Error> {
+        self.ledger.check_weight(weight)?;
         let present = self.write_grads(grads)?;
         self.accumulate_resident(Some(&present), weight)
     }

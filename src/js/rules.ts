@@ -1,5 +1,6 @@
 import { rules } from "./wasm/webgpu_optim.js";
-import { build, Trainer, type CommonOptions, type Match } from "./optimizer.js";
+import { build, Trainer } from "./optimizer.js";
+import type { CommonOptions, Match } from "./options.js";
 
 type Arrays<Name extends string> = Readonly<Record<Name, Float32Array>>;
 

@@ -1,9 +1,9 @@
 //! Adam.
 
 use super::check::non_negative;
-use super::moments::Moments;
+use super::moments::{AdamHyper, Moments};
 use super::pace::Pace;
-use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, row};
+use super::rule::{Pass, Rule, Slots, Used, common_options};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
@@ -53,22 +53,11 @@ impl Default for Adam {
     }
 }
 
-row! {
-    /// One tensor's row in `shaders/adam.wgsl`.
-    pub struct Hyper {
-        pace: Pace,
-        moments: Moments,
-        eps: f32,
-        weight_decay: f32,
-        amsgrad: u32,
-    }
-}
-
 impl Rule for Adam {
     const KIND: &'static str = "adam";
     const CLASS: &'static str = "Adam";
     const SLOTS: &'static [&'static str] = &["exp_avg", "exp_avg_sq", "max_exp_avg_sq"];
-    type Hyper = Hyper;
+    type Hyper = AdamHyper;
 
     fn check(&self) -> Result<(), Error> {
         non_negative("lr", self.lr)?;
@@ -76,17 +65,7 @@ impl Rule for Adam {
         Moments::check(self.beta1, self.beta2, self.eps)
     }
 
-    fn lr(&self) -> f64 {
-        self.lr
-    }
-
-    fn lr_mut(&mut self) -> &mut f64 {
-        &mut self.lr
-    }
-
-    fn maximize(&self) -> bool {
-        self.maximize
-    }
+    common_options!();
 
     fn betas(&self) -> [f64; 2] {
         [self.beta1, self.beta2]
@@ -97,36 +76,17 @@ impl Rule for Adam {
     }
 
     fn passes(used: Used) -> &'static [Pass] {
-        const PLAIN: &[Pass] =
-            &[Pass { entry: "plain", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Grads, Slot(0), Slot(1)] }];
-        const AMSGRAD: &[Pass] = &[Pass {
-            entry: "amsgrad",
-            over: Over::Tiles,
-            uses: &[Hypers, Tiles, Params, Grads, Slot(0), Slot(1), Slot(2)],
-        }];
-        if used[2] { AMSGRAD } else { PLAIN }
+        AdamHyper::passes(used)
     }
 
-    fn hyper(&self, pace: Pace) -> Hyper {
-        Hyper {
-            pace,
-            moments: Moments::new(self.beta1, self.beta2),
-            eps: self.eps as f32,
-            weight_decay: self.weight_decay as f32,
-            amsgrad: self.amsgrad.into(),
-        }
+    fn hyper(&self, pace: Pace) -> AdamHyper {
+        AdamHyper::new(pace, self.betas(), self.eps, self.weight_decay, self.amsgrad)
     }
 
-    fn step(h: &Hyper, params: &mut [f32], grads: &[f32], [m, v, n]: Slots<'_>) {
+    fn step(h: &AdamHyper, params: &mut [f32], grads: &[f32], [m, v, n]: Slots<'_>) {
         for (i, (p, grad)) in params.iter_mut().zip(grads).enumerate() {
-            let g = h.pace.paced(*grad) + h.weight_decay * *p;
-            h.moments.update(&mut m[i], &mut v[i], g);
-            let mut second = v[i];
-            if h.amsgrad == 1 {
-                n[i] = n[i].max(v[i]);
-                second = n[i];
-            }
-            *p -= h.pace.lr() * h.pace.correction() * (m[i] / (second.sqrt() * h.pace.root_scale() + h.eps));
+            let g = h.pace().paced(*grad) + h.weight_decay() * *p;
+            *p -= h.update(&mut m[i], &mut v[i], n.get_mut(i), g);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::check::non_negative;
 use super::moments::Moments;
 use super::pace::Pace;
-use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, row};
+use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, common_options, row};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
@@ -109,17 +109,7 @@ impl Rule for Lamb {
         }
     }
 
-    fn lr(&self) -> f64 {
-        self.lr
-    }
-
-    fn lr_mut(&mut self) -> &mut f64 {
-        &mut self.lr
-    }
-
-    fn maximize(&self) -> bool {
-        self.maximize
-    }
+    common_options!();
 
     fn betas(&self) -> [f64; 2] {
         [self.beta1, self.beta2]

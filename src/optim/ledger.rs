@@ -14,7 +14,8 @@ pub struct Tensor {
     pub length: usize,
     /// Index of its group.
     pub group: usize,
-    /// Steps it has taken itself: a step without its gradient does not count.
+    /// Steps it has taken itself: a step without its gradient does not count. Where the device decides on skipping, it
+    /// keeps its own count, and this one counts the steps asked for.
     pub steps: u64,
     /// Whether a step has written its slots.
     pub seeded: bool,

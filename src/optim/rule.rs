@@ -147,6 +147,24 @@ macro_rules! row {
 }
 pub(crate) use row;
 
+/// The accessors of the two options that every rule has.
+macro_rules! common_options {
+    () => {
+        fn lr(&self) -> f64 {
+            self.lr
+        }
+
+        fn lr_mut(&mut self) -> &mut f64 {
+            &mut self.lr
+        }
+
+        fn maximize(&self) -> bool {
+            self.maximize
+        }
+    };
+}
+pub(crate) use common_options;
+
 /// An update rule. The implementing type holds the options; its default is the framework's.
 pub trait Rule: Clone + Default + PartialEq {
     /// The name in lower case, also the stem of its files.

@@ -2,7 +2,7 @@
 
 use super::check::{non_negative, rate};
 use super::pace::Pace;
-use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, row};
+use super::rule::{Binding::*, Over, Pass, Rule, Slots, Used, common_options, row};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
@@ -80,17 +80,7 @@ impl Rule for Sgd {
         Ok(())
     }
 
-    fn lr(&self) -> f64 {
-        self.lr
-    }
-
-    fn lr_mut(&mut self) -> &mut f64 {
-        &mut self.lr
-    }
-
-    fn maximize(&self) -> bool {
-        self.maximize
-    }
+    common_options!();
 
     fn used(&self) -> Used {
         [self.momentum > 0.0, false, false]

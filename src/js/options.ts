@@ -1,0 +1,92 @@
+import type { Schedule } from "./schedules.js";
+
+/** A learning rate: a number, a schedule, or any function of the 0-based step. */
+export type LearningRate = number | Schedule | ((step: number) => number);
+
+/** Which tensors: all whose name a pattern matches, or those named. */
+export type Match = RegExp | string | readonly string[];
+
+/** Options of a rule for some of the tensors; what is left out is as at the top. Where two groups match, the first holds. */
+export type GroupOptions<Options> = Options & { match: Match; lr?: LearningRate };
+
+/** Options that every optimizer takes besides those of its rule. */
+export interface CommonOptions<Options> {
+  /** Learning rate; the default is the rule's. */
+  lr?: LearningRate;
+  /** Other options for some of the tensors. Group 0 is the options at the top, group 1 the first here. */
+  groups?: readonly GroupOptions<Options>[];
+  /** Clipping of the gradients. Default none. */
+  clip?: Clip;
+  /** A step whose gradients hold an infinity or NaN is skipped, bit for bit, or taken as PyTorch does. Default `"propagate"`. */
+  nonfinite?: "skip" | "propagate";
+  /** What the loss was multiplied by: a constant, or a scale that adapts on the device and skips steps that overflow. Default 1. */
+  lossScale?: number | "dynamic" | Scaling;
+  /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning, and a `GPUDevice` is the page's own. Default `"auto"`. */
+  device?: "auto" | "gpu" | "cpu" | GPUDevice;
+}
+
+/** A bound on gradients, after unscaling: on the norm of all together, of each tensor, or on each value. */
+export type Clip = { globalNorm: number } | { tensorNorm: number } | { value: number };
+
+/** How a dynamic loss scale adapts. */
+export interface Scaling {
+  /** Default 65,536. */
+  init?: number;
+  /** At least 1. Default 2. */
+  growthFactor?: number;
+  /** In (0, 1]. Default 0.5. */
+  backoffFactor?: number;
+  /** Steps without overflow before it grows. Default 2,000. */
+  growthInterval?: number;
+  /** Default 1. */
+  min?: number;
+  /** Default 8,388,608. */
+  max?: number;
+}
+
+/** How a run stands. */
+export interface Stats {
+  /** Steps taken. */
+  step: number;
+  /** Steps skipped because a gradient held an infinity or NaN. */
+  skipped: number;
+  /** Norm of the last step's gradients over all tensors, unscaled and before clipping; null where nothing asks for it. */
+  gradNorm: number | null;
+  /** What the last gradients were multiplied by to clip their global norm. */
+  clipFactor: number;
+  /** The loss scale for the next step. */
+  lossScale: number;
+  /** Whether the last gradients held an infinity or NaN; null where nothing asks for it. */
+  foundNonfinite: boolean | null;
+  /** The first tensor whose last gradient held one, if any. */
+  firstNonfinite: string | null;
+  /** Norm of each tensor's last gradient, unscaled and before clipping; null where nothing asks for it. */
+  gradNorms: Record<string, number> | null;
+  /** The learning rate of each group at the next step. */
+  lr: number[];
+}
+
+/** A tensor's place on the device, in bytes; it starts on a 256-byte boundary. */
+export interface BufferSlice {
+  buffer: GPUBuffer;
+  offset: number;
+  size: number;
+}
+
+/** What an optimizer runs on, and how large it is. */
+export interface Info {
+  /** The rule, such as `"adamw"`. */
+  kind: string;
+  backend: "webgpu" | "cpu";
+  /** The adapter as it describes itself. */
+  adapter: string;
+  vendor: string;
+  /** Whether it computes on the CPU. */
+  software: boolean;
+  /** Number of tensors. */
+  tensors: number;
+  /** Number of values in all of them. */
+  parameters: number;
+  /** Slots that exist, by PyTorch's names. */
+  slots: string[];
+}
