@@ -7,6 +7,9 @@ type Value = "loss" | "accuracy";
 
 const css = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+/** The power of ten next to a value: on other ends the library's logarithmic axis may not finish. */
+const decade = (round: (exponent: number) => number, value: number) => 10 ** round(Math.log10(Math.max(value, 1e-6)));
+
 /** One of the two charts, a line a run. */
 export class Curves {
   #plot: uPlot | undefined;
@@ -70,7 +73,7 @@ export class Curves {
           value: (_: uPlot, value: number | null) => text(value),
         })),
       ],
-      scales: { x: { time: false, range: () => [0, this.total()] }, y: percent ? { range: [0, 1] } : { distr: 3, range: (_, min, max) => [Math.min(min ?? 0.1, 0.1), Math.max(max ?? 1, 1)] } },
+      scales: { x: { time: false, range: () => [0, this.total()] }, y: percent ? { range: [0, 1] } : { distr: 3, range: (_, min, max) => [decade(Math.floor, min ?? 0.1), decade(Math.ceil, max ?? 1)] } },
       axes: [
         { ...axis, size: 30 },
         { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => (tick === null ? null : percent ? `${Math.round(tick * 100)} %` : String(tick))) },

@@ -103,6 +103,13 @@ test("all six optimizers learn from the same start, each with a curve of its own
   assert.equal(await page.locator("#accuracy-plot .u-series").count(), 1 + KINDS.length);
 });
 
+test("a single optimizer's curve is drawn to its end", async (t) => {
+  const page = await open(t, "?steps=300&autostart=1&rule=lamb");
+  const { loss } = await finished(page);
+  assert.ok(loss < 0.1);
+  assert.match(await page.textContent("#loss-plot .u-legend"), new RegExp(`LAMB.*${loss.toFixed(3)}`));
+});
+
 test("without WebGPU the page says so and trains on the CPU", async (t) => {
   const page = await open(t, "?steps=200&autostart=1&device=cpu&rule=sgd");
   const end = await finished(page);
