@@ -78,9 +78,9 @@ export const stages = [
   },
   {
     name: "types",
-    title: "TypeScript of the package and of the demo",
+    title: "TypeScript of the package, of its use and of the demo",
     needs: ["wasm"],
-    steps: () => ["src/js", "www"].map((project) => ["tsc", ["-p", project, "--noEmit"]]),
+    steps: () => ["src/js", "www", "tests/types"].map((project) => ["tsc", ["-p", project, "--noEmit"]]),
   },
   {
     name: "demo",

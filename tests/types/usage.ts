@@ -1,0 +1,27 @@
+// Compiled, never run: what the types must accept, and what they must refuse.
+import init, { AdamW, cosine, Optimizer, SGD, type Schedule, type Stats } from "webgpu-optim";
+
+await init();
+const lr: Schedule = cosine({ peak: 1e-3, warmup: 100, total: 5000 });
+const opt = await AdamW.create(
+  { w: new Float32Array(3), b: new Float32Array(1) },
+  { lr, clip: { globalNorm: 1 }, nonfinite: "skip", groups: [{ match: /b/, weightDecay: 0 }] },
+);
+opt.step({ w: new Float32Array(3) });
+const w: Float32Array = (await opt.params()).w;
+const stats: Stats = await opt.stats();
+const slice: GPUBuffer = opt.gradBuffer("b").buffer;
+// @ts-expect-error there is no tensor of that name
+opt.step({ v: new Float32Array(3) });
+// @ts-expect-error gradients are Float32Arrays
+opt.step({ w: new Float64Array(3) });
+// @ts-expect-error an option of another rule
+await SGD.create({ w }, { beta1: 0.9 });
+// @ts-expect-error a number, not a string
+opt.set({ weightDecay: "0" });
+// @ts-expect-error no such clipping
+await SGD.create({ w }, { clip: { norm: 1 } });
+// @ts-expect-error no such rule
+await Optimizer.create("adamx", { w });
+using lamb = await Optimizer.create("lamb", { w }, { exclude: /bias/ });
+console.log(stats.gradNorm, slice, lamb.options(0).trustClamp);
