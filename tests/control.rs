@@ -246,3 +246,50 @@ fn accumulated_steps_are_clipped_and_skipped_as_others_are() {
         }
     }
 }
+
+#[test]
+fn the_average_follows_every_step_that_is_taken_and_swaps_bit_for_bit() {
+    for gpu in gpus() {
+        for (warmup, skips) in [(false, false), (true, false), (false, true), (true, true)] {
+            let ema = webgpu_optim::Ema { decay: 0.9, warmup };
+            let mut groups = Groups::new(Sgd { lr: 0.5, ..Sgd::default() }).ema(ema);
+            if skips {
+                groups = groups.nonfinite(Nonfinite::Skip);
+            }
+            let start = noise(4, 1500);
+            let mut on_gpu = Trainer::new(&gpu, groups.clone(), &[("w", &start), ("idle", &[3.0])]).unwrap();
+            let mut on_cpu = HostTrainer::new(groups, &[("w", &start), ("idle", &[3.0])]).unwrap();
+            let (mut p, mut e, mut t): (Vec<f64>, Vec<f64>, f64) = (wide(&start), wide(&start), 0.0);
+            for step in 1..=25u64 {
+                let mut grads = noise(step, 1500);
+                let bad = skips && step % 6 == 0;
+                if bad {
+                    grads[7] = f32::NAN;
+                }
+                on_gpu.step(&[("w", &grads)]).unwrap();
+                on_cpu.step(&[("w", &grads)]).unwrap();
+                if !bad {
+                    t += 1.0;
+                    let decay = if warmup { f64::min(0.9, (1.0 + t) / (10.0 + t)) } else { 0.9 };
+                    for ((p, e), grad) in p.iter_mut().zip(&mut e).zip(&grads) {
+                        *p -= 0.5 * f64::from(*grad);
+                        *e = decay * *e + (1.0 - decay) * *p;
+                    }
+                }
+            }
+            let averages = pollster::block_on(on_gpu.averages().unwrap()).unwrap();
+            for got in [averages["w"].as_slice(), on_cpu.average("w").unwrap()] {
+                assert!(drift(got, &e, 1.0) < 1e-5, "warm-up {warmup}, skips {skips}: {}", common::mismatches(got, &e));
+            }
+            assert_eq!(averages["idle"], [3.0]);
+            let before = params(&on_gpu);
+            on_gpu.swap_ema().unwrap();
+            assert_eq!(bits(&params(&on_gpu)), bits(&averages.into_iter().collect()));
+            assert_eq!(on_gpu.step(&[("idle", &[1.0])]).unwrap_err().code(), "INVALID_CONFIG");
+            on_gpu.swap_ema().unwrap();
+            assert_eq!(bits(&params(&on_gpu)), bits(&before));
+        }
+        let mut without = Trainer::new(&gpu, Sgd::default(), &[("w", &[1.0])]).unwrap();
+        assert_eq!(without.swap_ema().unwrap_err().code(), "UNSUPPORTED");
+    }
+}

@@ -42,6 +42,8 @@ struct Settings {
     uint stride;
     uint tensors;
     uint groups;
+    float fresh;
+    uint warmup;
 };
 struct Plan {
     uint group;
@@ -318,6 +320,25 @@ Standing scaled_after(
     return _e37;
 }
 
+float share_after(
+    uint taken,
+    device Settings const& settings
+) {
+    bool local_5 = {};
+    float t_1 = static_cast<float>(taken);
+    float _e4 = settings.fresh;
+    float _e7 = settings.fresh;
+    uint _e15 = settings.warmup;
+    if (_e15 == 1u) {
+        float _e22 = settings.fresh;
+        local_5 = _e22 > 0.0;
+    } else {
+        local_5 = false;
+    }
+    bool _e26 = local_5;
+    return _e26 ? metal::max(_e7, 9.0 / (10.0 + t_1)) : _e4;
+}
+
 struct block_normInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void block_norm(
@@ -545,6 +566,7 @@ struct prepareInput {
 , device type_15 const& rates [[user(fake0)]]
 , device type_16& counts [[user(fake0)]]
 , device Standing& standing [[user(fake0)]]
+, device float& share [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     if (lane_2 == 0u) {
@@ -702,6 +724,9 @@ struct prepareInput {
         after.divisor = before_1.scale;
         Standing _e221 = after;
         standing = _e221;
+        uint _e224 = after.taken;
+        float _e225 = share_after(_e224, settings);
+        share = skip ? 0.0 : _e225;
         return;
     } else {
         return;

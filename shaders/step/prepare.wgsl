@@ -11,6 +11,8 @@ struct Settings {
   stride: u32, // words of a row
   tensors: u32,
   groups: u32,
+  fresh: f32,  // 1 minus the decay of the averages; 0 where none are kept
+  warmup: u32,
 }
 
 struct Plan {
@@ -46,6 +48,7 @@ const RING = 1024u;
 @group(0) @binding(12) var<storage, read> rates: array<f32>;
 @group(0) @binding(13) var<storage, read_write> counts: array<Count>;
 @group(0) @binding(14) var<storage, read_write> standing: Standing;
+@group(0) @binding(18) var<storage, read_write> share: f32;
 @group(0) @binding(15) var<storage, read> settings: Settings;
 
 // 1 - e^x for x <= 0, without cancellation.
@@ -85,6 +88,11 @@ fn scaled_after(before: Standing, found: bool) -> Standing {
   return after;
 }
 
+fn share_after(taken: u32) -> f32 {
+  let t = f32(taken);
+  return select(settings.fresh, max(settings.fresh, 9.0 / (10.0 + t)), settings.warmup == 1u && settings.fresh > 0.0);
+}
+
 @compute @workgroup_size(WIDTH)
 fn prepare(@builtin(local_invocation_index) lane: u32) {
   let before = standing;
@@ -120,5 +128,6 @@ fn prepare(@builtin(local_invocation_index) lane: u32) {
     after.clip_factor = global.x * global.y;
     after.divisor = before.scale;
     standing = after;
+    share = select(share_after(after.taken), 0.0, skip);
   }
 }

@@ -16,6 +16,8 @@ pub(super) struct Arena {
     pub params: Windows,
     pub grads: Windows,
     pub means: Windows,
+    pub averages: Windows,
+    pub share: wgpu::Buffer,
     pub slots: [Windows; MAX_SLOTS],
     pub tiles: Windows,
     pub blocks: Windows,
@@ -56,6 +58,8 @@ impl Arena {
             params: windows(gpu, &layout, "params"),
             grads: windows(gpu, &layout, "grads"),
             means: Windows::new(),
+            averages: if ledger.ema().is_ok() { windows(gpu, &layout, "averages") } else { Windows::new() },
+            share: storage(gpu, "share", 4),
             shares: storage(gpu, "shares", lengths.len() as u64 * 4),
             slots: Default::default(),
             tiles: tiles.iter().map(|tiles| table(gpu, "tiles", tiles)).collect(),
@@ -101,6 +105,8 @@ impl Arena {
             Binding::Trust => Some(&self.trust),
             Binding::Shares => Some(&self.shares),
             Binding::Means => self.means.get(window),
+            Binding::Share => Some(&self.share),
+            Binding::Averages => self.averages.get(window),
             Binding::Spans => Some(&self.spans),
             Binding::Norms => control.map(|it| &it.norms),
             Binding::Plans => control.map(|it| &it.plans),
@@ -119,12 +125,12 @@ fn windows(gpu: &Gpu, layout: &Layout, label: &str) -> Windows {
 impl Drop for Arena {
     /// Gives the memory back at once: a browser would keep it until its garbage collector runs.
     fn drop(&mut self) {
-        let sets = [&self.params, &self.grads, &self.means, &self.tiles, &self.blocks]
+        let sets = [&self.params, &self.grads, &self.means, &self.averages, &self.tiles, &self.blocks]
             .into_iter()
             .chain(&self.slots)
             .flatten();
         let control = self.control.iter().flat_map(ControlBuffers::all);
-        let tables = [&self.hypers, &self.partials, &self.trust, &self.shares, &self.spans];
+        let tables = [&self.hypers, &self.partials, &self.trust, &self.shares, &self.share, &self.spans];
         sets.chain(tables).chain(control).for_each(wgpu::Buffer::destroy);
     }
 }

@@ -3,7 +3,7 @@
 use super::Tile;
 use super::pipeline::{Shader, kernel};
 use super::trainer::Trainer;
-use super::{accumulate, control};
+use super::{accumulate, average, control};
 use crate::optim::rule::{Binding, Over, Pass};
 
 #[derive(Debug)]
@@ -30,7 +30,9 @@ impl Trainer {
             let decided =
                 trainer.arena.control.is_some().then(|| trainer.dispatches(control::SHADER, control::PASSES, grads));
             let rule = trainer.dispatches(trainer.ledger.entry().into(), trainer.ledger.passes(), grads);
-            decided.into_iter().flatten().chain(rule).collect()
+            let averaged =
+                trainer.ledger.ema().is_ok().then(|| trainer.dispatches(average::SHADER, average::PASSES, grads));
+            decided.into_iter().flatten().chain(rule).chain(averaged.into_iter().flatten()).collect()
         };
         self.dispatches[STEP] = step(self, Binding::Grads);
         if !self.arena.means.is_empty() {

@@ -1,9 +1,9 @@
 //! The passes that decide on a step on the device, and their buffers.
 
-use super::accumulate;
 use super::arena::{storage, table};
 use super::device::Gpu;
 use super::pipeline::Shader;
+use super::{accumulate, average};
 use crate::optim::control::{Plan, Settings, Standing};
 use crate::optim::rule::{Binding, Fields, Over, Pass, Row};
 use crate::optim::{Ledger, Summary};
@@ -30,7 +30,7 @@ pub(super) const PASSES: &[Pass] = {
         Pass {
             entry: "prepare",
             over: Over::Once,
-            uses: &[Rows, Norms, Plans, Rates, Counts, Binding::Standing, Binding::Settings],
+            uses: &[Rows, Norms, Plans, Rates, Counts, Binding::Standing, Binding::Settings, Binding::Share],
         },
     ]
 };
@@ -49,10 +49,12 @@ pub struct Described {
 }
 
 #[doc(hidden)]
-pub fn described() -> [Described; 2] {
+pub fn described() -> [Described; 3] {
     let rows = vec![("Plan", Plan::FIELDS), ("Standing", Standing::FIELDS), ("Settings", Settings::FIELDS)];
     let of = |shader: Shader, passes, rows| Described { stem: shader.stem, source: shader.source, passes, rows };
-    [of(SHADER, PASSES, rows), of(accumulate::SHADER, accumulate::PASSES, Vec::new())]
+    let without = |shader, passes| of(shader, passes, Vec::new());
+    let accumulate = without(accumulate::SHADER, accumulate::PASSES);
+    [of(SHADER, PASSES, rows), accumulate, without(average::SHADER, average::PASSES)]
 }
 
 /// The buffers of a controlled run.

@@ -4,6 +4,7 @@ mod accumulate;
 #[cfg(all(feature = "js", target_arch = "wasm32"))]
 pub(crate) mod adopt;
 mod arena;
+mod average;
 mod bind;
 mod control;
 mod device;

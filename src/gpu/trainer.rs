@@ -55,6 +55,7 @@ impl Trainer {
         for (tensor, (_, values)) in params.iter().enumerate() {
             trainer.arena.write(gpu, &trainer.arena.params, tensor, values);
         }
+        trainer.start_averages();
         Ok(trainer)
     }
 
@@ -131,6 +132,7 @@ impl Trainer {
     /// # Errors
     /// [`Error::InvalidConfig`] when there are none; as [`Trainer::run`].
     pub fn step_accumulated(&mut self) -> Result<(), Error> {
+        self.ledger.not_swapped()?;
         self.gpu.check()?;
         let waiting = self.ledger.close_window();
         if waiting.is_empty() {
@@ -164,6 +166,10 @@ impl Trainer {
             group.rule.write_hyper(now, &mut rows[tensor * size..][..size]);
         });
         self.gpu.queue.write_buffer(&self.arena.hypers, 0, &self.rows);
+        if let (Ok(ema), None) = (self.ledger.ema(), &self.arena.control) {
+            let share = ema.share(self.ledger.steps()) as f32;
+            self.gpu.queue.write_buffer(&self.arena.share, 0, bytemuck::bytes_of(&share));
+        }
     }
 
     fn submit(&self, list: usize) {
@@ -280,7 +286,7 @@ impl Trainer {
         self.arena.layout.pieces(tensor).iter().map(slice).collect()
     }
 
-    fn read(&self, set: &Windows) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
+    pub(super) fn read(&self, set: &Windows) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
         let places: Vec<_> = self.ledger.tensors().iter().map(|tensor| tensor.name.clone()).collect();
         let places: Vec<_> =
             places.into_iter().enumerate().map(|(i, name)| (name, self.arena.layout.pieces(i).to_vec())).collect();

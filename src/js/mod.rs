@@ -6,5 +6,6 @@ mod error;
 mod gpu;
 mod optimizer;
 mod plateau;
+mod readback;
 mod rules;
 mod value;

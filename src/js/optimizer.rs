@@ -1,7 +1,7 @@
 //! One optimizer, on the GPU or in wasm memory.
 
 use super::config;
-use super::convert::{arrays, floats, object, plain, promise, slice, take, upload};
+use super::convert::{arrays, promise, slice, upload};
 use super::gpu::RawGpu;
 use crate::error::Error;
 use crate::gpu::Trainer;
@@ -12,7 +12,7 @@ use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
 
 #[derive(Debug)]
-enum Engine {
+pub(super) enum Engine {
     Host(Box<HostTrainer>),
     Gpu(Box<Trainer>),
 }
@@ -20,7 +20,7 @@ enum Engine {
 /// An optimizer. Names are resolved to places once, by [`RawOptimizer::index`].
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct RawOptimizer(Engine);
+pub struct RawOptimizer(pub(super) Engine);
 
 #[wasm_bindgen]
 impl RawOptimizer {
@@ -46,6 +46,7 @@ impl RawOptimizer {
                 trainer.ledger().fit("params", name, array.length() as usize)?;
                 upload(&trainer, &trainer.param_slices(name)?, array)?;
             }
+            trainer.start_averages();
             Ok(Self(Engine::Gpu(Box::new(trainer))).into())
         })
     }
@@ -66,7 +67,7 @@ impl RawOptimizer {
         Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?))))
     }
 
-    fn ledger(&self) -> &Ledger {
+    pub(super) fn ledger(&self) -> &Ledger {
         match &self.0 {
             Engine::Host(trainer) => trainer.ledger(),
             Engine::Gpu(trainer) => trainer.ledger(),
@@ -184,61 +185,17 @@ impl RawOptimizer {
         }
     }
 
-    /// The parameters by name, as of the call.
-    #[wasm_bindgen(unchecked_return_type = "Promise<Record<string, Float32Array>>")]
-    pub fn params(&self) -> Promise {
-        let names = self.names();
-        match &self.0 {
-            Engine::Host(trainer) => {
-                let get = |name: &String| trainer.params(name).map(floats).unwrap_or_default();
-                Promise::resolve(&object(names.iter().map(|name| (name.clone(), get(name)))))
-            }
-            Engine::Gpu(trainer) => {
-                let reading = trainer.params();
-                promise(async move {
-                    let values = reading.await?;
-                    Ok(object(names.into_iter().map(|name| (name.clone(), take(&values, &name)))))
-                })
-            }
+    /// Puts the averages in the parameters' place, or the parameters back in theirs.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` without `ema`, `GPU`, `DEVICE_LOST`.
+    #[wasm_bindgen(js_name = swapEma)]
+    pub fn swap_ema(&mut self) -> Result<(), JsValue> {
+        match &mut self.0 {
+            Engine::Host(trainer) => trainer.swap_ema()?,
+            Engine::Gpu(trainer) => trainer.swap_ema()?,
         }
-    }
-
-    /// The slots by tensor and by PyTorch's name, as of the call.
-    #[wasm_bindgen(unchecked_return_type = "Promise<Record<string, Record<string, Float32Array>>>")]
-    pub fn slots(&self) -> Promise {
-        let (names, slots) = (self.names(), self.ledger().slots().map(|(_, slot)| slot));
-        match &self.0 {
-            Engine::Host(trainer) => {
-                let slots: Vec<_> = slots.collect();
-                let get = |name: &str, slot: &str| trainer.slot(name, slot).map(floats).unwrap_or_default();
-                let of = |name: &String| object(slots.iter().map(|slot| ((*slot).to_owned(), get(name, slot))));
-                Promise::resolve(&object(names.iter().map(|name| (name.clone(), of(name)))))
-            }
-            Engine::Gpu(trainer) => {
-                let reading: Vec<_> = slots.map(|slot| (slot, trainer.slot(slot))).collect();
-                promise(async move {
-                    let mut values = Vec::new();
-                    for (slot, reading) in reading {
-                        values.push((slot, reading?.await?));
-                    }
-                    let of =
-                        |name: &str| object(values.iter().map(|(slot, all)| ((*slot).to_owned(), take(all, name))));
-                    Ok(object(names.iter().map(|name| (name.clone(), of(name)))))
-                })
-            }
-        }
-    }
-
-    /// How the run stands; undefined for one that decides nothing.
-    #[wasm_bindgen(unchecked_return_type = "Promise<RawSummary | undefined>")]
-    pub fn summary(&self) -> Promise {
-        match &self.0 {
-            Engine::Host(trainer) => Promise::resolve(&plain(trainer.summary())),
-            Engine::Gpu(trainer) => {
-                let reading = trainer.summary();
-                promise(async move { Ok(plain(reading.await?)) })
-            }
-        }
+        Ok(())
     }
 
     /// Where the loss scale stands.
@@ -251,7 +208,7 @@ impl RawOptimizer {
         Ok(slice(found.into_iter().collect(), "lossScale")?)
     }
 
-    fn names(&self) -> Vec<String> {
+    pub(super) fn names(&self) -> Vec<String> {
         self.ledger().tensors().iter().map(|tensor| tensor.name.clone()).collect()
     }
 

@@ -42,15 +42,15 @@ function split(options: Record<string, unknown>, index: number, rates: Map<numbe
   return { options: lr === undefined ? rest : { ...rest, lr }, schedule: undefined };
 }
 
-function control({ clip, nonfinite, lossScale }: Loose): object {
+function control({ clip, nonfinite, lossScale, ema }: Loose): object {
   const scale =
     typeof lossScale === "number" ? { fixed: lossScale } : lossScale === "dynamic" ? { dynamic: {} } : lossScale && { dynamic: lossScale };
-  return Object.fromEntries(Object.entries({ clip, nonfinite, lossScale: scale }).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries({ clip, nonfinite, lossScale: scale, ema }).filter(([, value]) => value !== undefined));
 }
 
 /** The groups as wasm takes them; the first holds for all tensors that no other names. */
 function plain(options: Loose, names: readonly string[], rates: Map<number, Rate>): RawGroup[] {
-  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, groups = [], exclude, ...top } = options;
+  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, ema: _ema, groups = [], exclude, ...top } = options;
   const listed: GroupOptions<object>[] = [...groups];
   const pattern = exclude !== undefined && typeof exclude !== "boolean";
   if (pattern) listed.unshift({ match: exclude, exclude: true } as GroupOptions<object>);
@@ -153,6 +153,19 @@ export class Trainer<Name extends string = string, Options extends object = obje
   /** The parameters by name, as of the call, whatever steps follow. One readback. */
   params(): Promise<Record<Name, Float32Array>> {
     return this.#later((raw) => raw.params() as Promise<Record<Name, Float32Array>>);
+  }
+
+  /** The moving averages of the parameters, as of the call. @throws `UNSUPPORTED` without the option `ema`. */
+  emaParams(): Promise<Record<Name, Float32Array>> {
+    return this.#later((raw) => raw.emaParams() as Promise<Record<Name, Float32Array>>);
+  }
+
+  /**
+   * Puts the averages in the parameters' place, and the second time the parameters back in theirs, bit for bit.
+   * In between, steps are refused. @throws `UNSUPPORTED` without the option `ema`.
+   */
+  swapEma(): void {
+    this.#live.swapEma();
   }
 
   /** The slots by tensor and by PyTorch's name, as of the call. */

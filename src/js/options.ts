@@ -21,6 +21,8 @@ export interface CommonOptions<Options> {
   nonfinite?: "skip" | "propagate";
   /** What the loss was multiplied by: a constant, or a scale that adapts on the device and skips steps that overflow. Default 1. */
   lossScale?: number | "dynamic" | Scaling;
+  /** A moving average of the parameters. Default none. */
+  ema?: Ema;
   /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning, and a `GPUDevice` is the page's own. Default `"auto"`. */
   device?: "auto" | "gpu" | "cpu" | GPUDevice;
 }
@@ -42,6 +44,14 @@ export interface Scaling {
   min?: number;
   /** Default 8,388,608. */
   max?: number;
+}
+
+/** A moving average of the parameters: `e = e + (1 - d) * (p - e)` after every step, from the initial parameters on. */
+export interface Ema {
+  /** In [0, 1). Default 0.999. */
+  decay?: number;
+  /** Whether early averages follow faster: `d = min(decay, (1 + t) / (10 + t))`. Default false. */
+  warmup?: boolean;
 }
 
 /** How a run stands. */

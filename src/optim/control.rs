@@ -49,12 +49,40 @@ pub struct Control {
     pub nonfinite: Nonfinite,
     /// What the loss was multiplied by. Default nothing.
     pub loss_scale: Option<LossScale>,
+    /// A moving average of the parameters. Default none.
+    pub ema: Option<Ema>,
+}
+
+/// An exponential moving average of the parameters, taken after every step: `e = e + (1 - d) * (p - e)`. It begins with
+/// the initial parameters. With warm-up `d = min(decay, (1 + t) / (10 + t))` after step t, as in TensorFlow's
+/// `ExponentialMovingAverage`; else `d = decay`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct Ema {
+    /// In [0, 1). Default 0.999.
+    pub decay: f64,
+    /// Whether early averages follow faster. Default false.
+    pub warmup: bool,
+}
+
+impl Default for Ema {
+    fn default() -> Self {
+        Self { decay: 0.999, warmup: false }
+    }
+}
+
+impl Ema {
+    /// What the step after which `t` are taken adds of the parameters to the averages.
+    pub(crate) fn share(&self, t: u64) -> f64 {
+        let t = t as f64;
+        1.0 - if self.warmup { self.decay.min((1.0 + t) / (10.0 + t)) } else { self.decay }
+    }
 }
 
 impl Control {
-    /// Whether nothing is asked for.
+    /// Whether there is nothing to decide on a step.
     pub fn is_none(&self) -> bool {
-        *self == Self::default()
+        Self { ema: None, ..self.clone() } == Self::default()
     }
 
     /// Refuses bounds and scales out of range.
@@ -67,6 +95,9 @@ impl Control {
             Some(Clip::TensorNorm(bound)) => positive("clip.tensorNorm", bound)?,
             Some(Clip::Value(bound)) => positive("clip.value", bound)?,
             None => {}
+        }
+        if let Some(ema) = &self.ema {
+            super::check::rate("ema.decay", ema.decay)?;
         }
         self.scaling().check()
     }
@@ -105,6 +136,8 @@ impl Control {
             stride: stride as u32,
             tensors: tensors as u32,
             groups: groups as u32,
+            fresh: self.ema.map_or(0.0, |ema| (1.0 - ema.decay) as f32),
+            warmup: self.ema.is_some_and(|ema| ema.warmup).into(),
         }
     }
 }
@@ -123,6 +156,8 @@ row! {
         stride: u32,
         tensors: u32,
         groups: u32,
+        fresh: f32,
+        warmup: u32,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Parameter groups: which options hold for which tensors.
 
-use super::{AnyRule, Clip, Control, LossScale, Nonfinite, Schedule};
+use super::{AnyRule, Clip, Control, Ema, LossScale, Nonfinite, Schedule};
 use crate::error::Error;
 
 /// Options that hold for some tensors.
@@ -82,6 +82,12 @@ impl Groups {
     /// What the loss is multiplied by, and so the gradients are to be divided by.
     pub fn loss_scale(mut self, scale: LossScale) -> Self {
         self.control.loss_scale = Some(scale);
+        self
+    }
+
+    /// Keeps a moving average of the parameters.
+    pub fn ema(mut self, ema: Ema) -> Self {
+        self.control.ema = Some(ema);
         self
     }
 

@@ -1,7 +1,7 @@
 //! The ledger of a training run: names, lengths, groups and step counters, on whatever device the values are.
 
 use super::rule::{MAX_SLOTS, Now, Pass, Used};
-use super::{Control, Entry, Group, Groups};
+use super::{Control, Ema, Entry, Group, Groups};
 use crate::error::Error;
 use std::collections::HashMap;
 
@@ -31,6 +31,7 @@ pub struct Ledger {
     steps: u64,
     used: Used,
     weights: Vec<f64>,
+    swapped: bool,
 }
 
 impl Ledger {
@@ -46,8 +47,16 @@ impl Ledger {
         }
         let Groups { list: groups, control } = groups;
         let (empty, by_name) = (Vec::new(), HashMap::new());
-        let mut ledger =
-            Self { groups, control, tensors: empty, by_name, steps: 0, used: [false; MAX_SLOTS], weights: Vec::new() };
+        let mut ledger = Self {
+            groups,
+            control,
+            tensors: empty,
+            by_name,
+            steps: 0,
+            used: [false; MAX_SLOTS],
+            weights: Vec::new(),
+            swapped: false,
+        };
         for &(name, length) in tensors {
             let group = ledger.groups.iter().position(|group| group.names.iter().any(|n| n == name)).unwrap_or(0);
             if ledger.by_name.insert(name.to_owned(), ledger.tensors.len()).is_some() {
@@ -212,8 +221,33 @@ impl Ledger {
         self.weights.iter().any(|weight| *weight > 0.0)
     }
 
+    /// The moving average that is kept.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] when there is none.
+    pub fn ema(&self) -> Result<&Ema, Error> {
+        let none = || Error::Unsupported { what: "no average is kept: the option ema asks for one".into() };
+        self.control.ema.as_ref().ok_or_else(none)
+    }
+
+    /// Notes that averages and parameters change places.
+    pub(crate) fn swap(&mut self) -> Result<(), Error> {
+        self.ema()?;
+        self.swapped = !self.swapped;
+        Ok(())
+    }
+
+    /// Refuses a step while the averages stand in the parameters' place.
+    pub(crate) fn not_swapped(&self) -> Result<(), Error> {
+        if self.swapped {
+            return Err(Error::invalid("the averages stand in the parameters' place: swap them back to step"));
+        }
+        Ok(())
+    }
+
     /// Refuses gradients while accumulated ones wait for a step of their own.
     pub(crate) fn no_window(&self) -> Result<(), Error> {
+        self.not_swapped()?;
         if self.is_accumulating() {
             return Err(Error::invalid("accumulated gradients are waiting: step without gradients takes them"));
         }

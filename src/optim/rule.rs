@@ -60,6 +60,10 @@ pub enum Binding {
     Shares,
     /// The weighted mean of gradients in an arena window.
     Means,
+    /// What a step adds of the parameters to their averages.
+    Share,
+    /// The averages of the parameters in an arena window.
+    Averages,
 }
 
 impl Binding {
@@ -82,6 +86,8 @@ impl Binding {
             Self::Settings => 15,
             Self::Shares => 16,
             Self::Means => 17,
+            Self::Share => 18,
+            Self::Averages => 19,
         }
     }
 

@@ -10,6 +10,7 @@ struct Values {
     params: Vec<f32>,
     slots: [Vec<f32>; MAX_SLOTS],
     mean: Vec<f32>,
+    average: Vec<f32>,
 }
 
 /// Parameters and slots in main memory, stepped by the CPU reference.
@@ -37,7 +38,13 @@ impl HostTrainer {
     pub fn new(rule: impl Into<Groups>, params: &[(&str, &[f32])]) -> Result<Self, Error> {
         let lengths: Vec<_> = params.iter().map(|(name, values)| (*name, values.len())).collect();
         let ledger = Ledger::new(rule.into(), &lengths)?;
-        let values = params.iter().map(|(_, params)| Values { params: params.to_vec(), ..Values::default() }).collect();
+        let keeps = ledger.ema().is_ok();
+        let values = params.iter().map(|(_, params)| Values {
+            params: params.to_vec(),
+            average: if keeps { params.to_vec() } else { Vec::new() },
+            ..Values::default()
+        });
+        let values = values.collect();
         let controller = Controller::new(ledger.control().clone(), lengths.len())?;
         let mut trainer = Self { ledger, controller, values };
         trainer.add_slots();
@@ -74,6 +81,35 @@ impl HostTrainer {
                 group.rule.step(&Now { factor, limit, ..*now }, params, grads, slots);
             }
         });
+        self.update_averages();
+        Ok(())
+    }
+
+    fn update_averages(&mut self) {
+        let Ok(ema) = self.ledger.ema() else { return };
+        let share = ema.share(self.ledger.steps()) as f32;
+        for Values { params, average, .. } in &mut self.values {
+            average.iter_mut().zip(params).for_each(|(average, param)| *average += share * (*param - *average));
+        }
+    }
+
+    /// The moving average of a tensor's parameters.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParam`]; [`Error::Unsupported`] for a run without [`Ema`](crate::Ema).
+    pub fn average(&self, name: &str) -> Result<&[f32], Error> {
+        self.ledger.ema()?;
+        Ok(&self.values[self.ledger.index(name)?].average)
+    }
+
+    /// Puts the averages in the parameters' place, or the parameters back in theirs. No step is taken while the
+    /// averages stand there.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a run without [`Ema`](crate::Ema).
+    pub fn swap_ema(&mut self) -> Result<(), Error> {
+        self.ledger.swap()?;
+        self.values.iter_mut().for_each(|it| std::mem::swap(&mut it.params, &mut it.average));
         Ok(())
     }
 
@@ -101,6 +137,7 @@ impl HostTrainer {
     /// # Errors
     /// [`Error::InvalidConfig`] when there are none.
     pub fn step_accumulated(&mut self) -> Result<(), Error> {
+        self.ledger.not_swapped()?;
         let waiting = self.ledger.close_window();
         if waiting.is_empty() {
             return Err(Error::invalid("no gradients were accumulated"));

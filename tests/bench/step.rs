@@ -109,7 +109,7 @@ fn controls(groups: &Groups) -> [(&'static str, Groups); 3] {
 fn row(gpu: &Gpu, copy: &Copy, values: usize, name: &str, groups: Groups) {
     let mut trainer = Trainer::zeroed(gpu, groups, &[("w", values)]).unwrap();
     let entry = trainer.ledger().entry();
-    let [described, _] = webgpu_optim::gpu::described();
+    let [described, ..] = webgpu_optim::gpu::described();
     let decided = if trainer.loss_scale_slice().is_some() { traffic(described.source, described.passes) } else { 0 };
     let bytes = traffic(entry.shader, trainer.ledger().passes()) + decided;
     trainer.run(None).unwrap();

@@ -134,6 +134,22 @@ both("micro-batches are averaged by their weights, and the mean is taken by the 
   close((await opt.params()).w, [-4]);
 });
 
+both("averages of the parameters are kept, read, and swapped in and out", async (device) => {
+  const opt = await SGD.create({ w: Float32Array.of(0, 8) }, { lr: 1, device, ema: { decay: 0.75 } });
+  opt.step({ w: Float32Array.of(-4, 0) });
+  opt.step({ w: Float32Array.of(-4, 0) });
+  close((await opt.emaParams()).w, [2.75, 8]);
+  opt.swapEma();
+  close((await opt.params()).w, [2.75, 8]);
+  assert.throws(() => opt.step({ w: Float32Array.of(1, 1) }), { code: "INVALID_CONFIG", message: /swap them back/ });
+  opt.swapEma();
+  assert.deepEqual([...(await opt.params()).w], [8, 8]);
+  const without = await SGD.create({ w: Float32Array.of(0) }, { device });
+  assert.throws(() => without.swapEma(), { code: "UNSUPPORTED" });
+  await assert.rejects(without.emaParams(), { code: "UNSUPPORTED", message: /option ema/ });
+  await assert.rejects(SGD.create({ w: Float32Array.of(0) }, { device, ema: { decay: 1 } }), { code: "INVALID_CONFIG", message: /ema.decay/ });
+});
+
 both("info tells what runs where", async (device) => {
   const opt = await Optimizer.create("rmsprop", { w: new Float32Array(10), b: new Float32Array(2) }, { device, momentum: 0.9 });
   const { kind, backend, tensors, parameters, slots, adapter } = opt.info();
