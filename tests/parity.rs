@@ -237,3 +237,26 @@ fn a_step_with_what_stands_in_the_gradient_buffers_equals_a_step_with_arrays() {
         assert_eq!(arrays, buffers);
     }
 }
+
+#[test]
+fn a_thousand_small_tensors_step_in_one_dispatch_a_pass() {
+    let names: Vec<String> = (0..1000).map(|i| format!("t{i:03}")).collect();
+    let of = |seed: u64| -> common::Tensors {
+        names.iter().enumerate().map(|(i, name)| (name.clone(), noise(seed + i as u64, 3))).collect()
+    };
+    let params = of(1);
+    for gpu in gpus() {
+        for kind in kinds() {
+            let case = &cases(kind)[1];
+            let rule = case.groups.clone();
+            let mut on_gpu = Trainer::new(&gpu, rule.clone(), &borrow(&params)).unwrap();
+            let mut on_cpu = HostTrainer::new(rule, &borrow(&params)).unwrap();
+            for step in 1..=3 {
+                let grads = of(step * 5000);
+                on_gpu.step(&borrow(&grads)).unwrap();
+                on_cpu.step(&borrow(&grads)).unwrap();
+            }
+            compare(kind, &on_gpu, &on_cpu, &mut Scales::of_params(&params)).unwrap();
+        }
+    }
+}
