@@ -239,7 +239,7 @@ fn a_step_with_what_stands_in_the_gradient_buffers_equals_a_step_with_arrays() {
 }
 
 #[test]
-fn a_thousand_small_tensors_step_in_one_dispatch_a_pass() {
+fn a_thousand_small_tensors_follow_the_cpu_reference() {
     let names: Vec<String> = (0..1000).map(|i| format!("t{i:03}")).collect();
     let of = |seed: u64| -> common::Tensors {
         names.iter().enumerate().map(|(i, name)| (name.clone(), noise(seed + i as u64, 3))).collect()
