@@ -24,7 +24,7 @@
 //! - `js`: the only room that knows JavaScript: converts and forwards.
 //! - [`error`]: the one [`Error`].
 //!
-//! `js -> gpu -> optim -> error`, never the other way. A caller's array can be followed through
+//! `js -> gpu -> optim -> precision -> error`, never the other way. A caller's array can be followed through
 //! [`Trainer::step`]: check the lengths, write the gradients, count the step, write the scalars, dispatch.
 
 pub mod error;

@@ -1,4 +1,4 @@
-//! The arrows between the rooms, read off the sources: `js -> gpu -> optim -> error`, never the other way.
+//! The arrows between the rooms, read off the sources: `js -> gpu -> optim -> precision -> error`, never the other way.
 #![cfg(not(target_arch = "wasm32"))]
 
 use std::fs;
