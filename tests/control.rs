@@ -121,6 +121,19 @@ fn a_skipped_step_takes_up_its_learning_rate_later() {
 }
 
 #[test]
+fn after_thousands_of_skipped_steps_the_schedule_goes_on_from_the_oldest_rate_kept() {
+    let gpu = gpus().pop().unwrap();
+    let schedule = Schedule::Linear { from: 0.0, to: 10_000.0, total: 10_000 };
+    let groups = Groups::new(Sgd::default()).schedule(schedule).nonfinite(Nonfinite::Skip);
+    let mut trainer = Trainer::new(&gpu, groups, &[("w", &[0.0])]).unwrap();
+    for _ in 0..4100 {
+        trainer.step(&[("w", &[f32::NAN])]).unwrap();
+    }
+    trainer.step(&[("w", &[-1.0])]).unwrap();
+    assert_eq!(params(&trainer)["w"], [5.0]); // 4,096 rates are kept: those of steps 5 to 4,100
+}
+
+#[test]
 fn propagating_steps_with_what_is_not_finite() {
     for gpu in gpus() {
         let groups = Groups::new(Adam::default()).clip(Clip::Value(1.0));

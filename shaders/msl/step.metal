@@ -72,7 +72,7 @@ typedef Plan type_14[1];
 typedef float type_15[1];
 typedef Count type_16[1];
 constant uint WIDTH = 256u;
-constant uint RING = 1024u;
+constant uint RING = 4096u;
 
 uint unfold(
     metal::uint3 group_2,
@@ -269,6 +269,17 @@ metal::float2 coefficient(
     return metal::float2(metal::min(1.0, _e17 / ((largest_2 * root) + 0.000001)), 1.0);
 }
 
+uint naga_mod(uint lhs, uint rhs) {
+    return lhs % metal::select(rhs, 1u, rhs == 0u);
+}
+
+uint rate_row(
+    Standing before
+) {
+    uint asked = before.taken + before.skipped;
+    return naga_mod(metal::max(before.taken, asked - metal::min(asked, 4095u)), RING);
+}
+
 void write_pace(
     uint at,
     Plan plan,
@@ -296,24 +307,24 @@ void write_pace(
 }
 
 Standing scaled_after(
-    Standing before,
+    Standing before_1,
     bool found,
     device Settings const& settings
 ) {
     Standing after_1 = {};
-    after_1 = before;
-    after_1.good = found ? 0u : (before.good + 1u);
+    after_1 = before_1;
+    after_1.good = found ? 0u : (before_1.good + 1u);
     if (found) {
         float _e13 = settings.backoff_factor;
         float _e17 = settings.lowest;
-        after_1.scale = metal::max(before.scale * _e13, _e17);
+        after_1.scale = metal::max(before_1.scale * _e13, _e17);
     }
     uint _e20 = after_1.good;
     uint _e23 = settings.growth_interval;
     if (_e20 == _e23) {
         float _e29 = settings.growth_factor;
         float _e33 = settings.highest;
-        after_1.scale = metal::min(before.scale * _e29, _e33);
+        after_1.scale = metal::min(before_1.scale * _e29, _e33);
         after_1.good = 0u;
     }
     Standing _e37 = after_1;
@@ -545,10 +556,6 @@ struct tensor_normInput {
     }
 }
 
-uint naga_mod(uint lhs, uint rhs) {
-    return lhs % metal::select(rhs, 1u, rhs == 0u);
-}
-
 uint naga_f2u32(float value) {
     return static_cast<uint>(metal::clamp(value, 0.0, 4294967000.0));
 }
@@ -580,7 +587,7 @@ struct prepareInput {
     bool local_4 = {};
     uint i_4 = {};
     Standing after = {};
-    Standing before_1 = standing;
+    Standing before_2 = standing;
     i_2 = lane_2;
     uint2 loop_bound_6 = uint2(4294967295u);
     bool loop_init_6 = true;
@@ -648,7 +655,7 @@ struct prepareInput {
     }
     bool skip = local_4;
     float _e75 = top_1.x;
-    metal::float2 _e78 = coefficient(_e75 / before_1.scale, root_1, settings);
+    metal::float2 _e78 = coefficient(_e75 / before_2.scale, root_1, settings);
     uint _e81 = settings.clip;
     metal::float2 global = (_e81 == 1u) ? _e78 : metal::float2(1.0);
     i_4 = lane_2;
@@ -658,8 +665,8 @@ struct prepareInput {
         if (metal::all(loop_bound_8 == uint2(0u))) { break; }
         loop_bound_8 -= uint2(loop_bound_8.y == 0u, 1u);
         if (!loop_init_8) {
-            uint _e181 = i_4;
-            i_4 = _e181 + WIDTH;
+            uint _e179 = i_4;
+            i_4 = _e179 + WIDTH;
         }
         loop_init_8 = false;
         uint _e86 = i_4;
@@ -685,48 +692,49 @@ struct prepareInput {
             uint _e114 = i_4;
             metal::float2 _e116 = norms[_e114];
             float _e117 = squares_of(_e116);
-            metal::float2 _e119 = coefficient(_e110 / before_1.scale, metal::sqrt(_e117), settings);
+            metal::float2 _e119 = coefficient(_e110 / before_2.scale, metal::sqrt(_e117), settings);
             uint _e122 = settings.clip;
             metal::float2 own_1 = (_e122 == 2u) ? _e119 : metal::float2(1.0);
-            uint _e132 = settings.groups;
-            uint _e135 = i_4;
-            uint _e138 = plans[_e135].group;
-            float lr_1 = rates[(naga_mod(before_1.taken, RING) * _e132) + _e138];
-            uint _e143 = i_4;
-            Plan _e145 = plans[_e143];
-            uint _e147 = i_4;
-            Count _e149 = counts[_e147];
-            write_pace(at_1, _e145, _e149, lr_1, metal::float2((global.x * own_1.x) / before_1.scale, global.y * own_1.y), rows, settings, _buffer_sizes);
-            uint _e160 = i_4;
-            uint _e163 = i_4;
-            uint _e166 = counts[_e163].steps;
-            uint _e170 = i_4;
-            uint _e173 = counts[_e170].seeded;
-            uint _e175 = i_4;
-            uint _e178 = plans[_e175].seeds;
-            counts[_e160] = Count {_e166 + 1u, metal::max(_e173, _e178)};
+            uint _e127 = rate_row(before_2);
+            uint _e130 = settings.groups;
+            uint _e133 = i_4;
+            uint _e136 = plans[_e133].group;
+            float lr_1 = rates[(_e127 * _e130) + _e136];
+            uint _e141 = i_4;
+            Plan _e143 = plans[_e141];
+            uint _e145 = i_4;
+            Count _e147 = counts[_e145];
+            write_pace(at_1, _e143, _e147, lr_1, metal::float2((global.x * own_1.x) / before_2.scale, global.y * own_1.y), rows, settings, _buffer_sizes);
+            uint _e158 = i_4;
+            uint _e161 = i_4;
+            uint _e164 = counts[_e161].steps;
+            uint _e168 = i_4;
+            uint _e171 = counts[_e168].seeded;
+            uint _e173 = i_4;
+            uint _e176 = plans[_e173].seeds;
+            counts[_e158] = Count {_e164 + 1u, metal::max(_e171, _e176)};
         }
     }
     if (lane_2 == 0u) {
-        float _e187 = top_1.y;
-        Standing _e190 = scaled_after(before_1, _e187 > 0.0, settings);
-        after = _e190;
-        uint _e193 = after.taken;
-        after.taken = _e193 + (skip ? 0u : 1u);
-        uint _e199 = after.skipped;
-        after.skipped = _e199 + (skip ? 1u : 0u);
-        float _e206 = top_1.y;
-        after.found = naga_f2u32(_e206);
-        float _e210 = top_1.x;
-        after.largest = _e210 / before_1.scale;
+        float _e185 = top_1.y;
+        Standing _e188 = scaled_after(before_2, _e185 > 0.0, settings);
+        after = _e188;
+        uint _e191 = after.taken;
+        after.taken = _e191 + (skip ? 0u : 1u);
+        uint _e197 = after.skipped;
+        after.skipped = _e197 + (skip ? 1u : 0u);
+        float _e204 = top_1.y;
+        after.found = naga_f2u32(_e204);
+        float _e208 = top_1.x;
+        after.largest = _e208 / before_2.scale;
         after.root = root_1;
         after.clip_factor = global.x * global.y;
-        after.divisor = before_1.scale;
-        Standing _e221 = after;
-        standing = _e221;
-        uint _e224 = after.taken;
-        float _e225 = share_after(_e224, settings);
-        share = skip ? 0.0 : _e225;
+        after.divisor = before_2.scale;
+        Standing _e219 = after;
+        standing = _e219;
+        uint _e222 = after.taken;
+        float _e223 = share_after(_e222, settings);
+        share = skip ? 0.0 : _e223;
         return;
     } else {
         return;

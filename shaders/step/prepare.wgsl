@@ -42,7 +42,7 @@ struct Count {
 }
 
 // The rate of step t stands at t modulo this.
-const RING = 1024u;
+const RING = 4096u;
 
 @group(0) @binding(11) var<storage, read> plans: array<Plan>;
 @group(0) @binding(12) var<storage, read> rates: array<f32>;
@@ -63,6 +63,12 @@ fn one_minus_exp(x: f32) -> f32 {
 fn coefficient(largest: f32, root: f32) -> vec2<f32> {
   if (largest > 1e30) { return vec2<f32>(min(1.0 / SMALL_UNIT, settings.bound / (largest * SMALL_UNIT) / root), SMALL_UNIT); }
   return vec2<f32>(min(1.0, settings.bound / (largest * root + 1e-6)), 1.0);
+}
+
+// A step takes up the rate of its own number, or the oldest there still is.
+fn rate_row(before: Standing) -> u32 {
+  let asked = before.taken + before.skipped;
+  return max(before.taken, asked - min(asked, RING - 1u)) % RING;
 }
 
 fn write_pace(at: u32, plan: Plan, count: Count, lr: f32, factor: vec2<f32>) {
@@ -113,7 +119,7 @@ fn prepare(@builtin(local_invocation_index) lane: u32) {
       continue;
     }
     let own = select(vec2<f32>(1.0), coefficient(norms[i].x / before.scale, sqrt(squares_of(norms[i]))), settings.clip == 2u);
-    let lr = rates[(before.taken % RING) * settings.groups + plans[i].group];
+    let lr = rates[rate_row(before) * settings.groups + plans[i].group];
     write_pace(at, plans[i], counts[i], lr, vec2<f32>(global.x * own.x / before.scale, global.y * own.y));
     counts[i] = Count(counts[i].steps + 1u, max(counts[i].seeded, plans[i].seeds));
   }

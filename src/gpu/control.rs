@@ -9,7 +9,8 @@ use crate::optim::rule::{Binding, Fields, Over, Pass, Row};
 use crate::optim::{Ledger, Summary};
 
 /// How many learning rates the device keeps: a skipped step takes up the rate of its own step later.
-const RING: u64 = 1024;
+/// After more skipped steps than that the schedule goes on. As in `shaders/step/prepare.wgsl`.
+const RING: u64 = 4096;
 
 pub(super) const SHADER: Shader = Shader {
     stem: "step",

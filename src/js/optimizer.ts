@@ -51,13 +51,15 @@ function control({ clip, nonfinite, lossScale, ema }: Loose): object {
 /** The groups as wasm takes them; the first holds for all tensors that no other names. */
 function plain(options: Loose, names: readonly string[], rates: Map<number, Rate>): RawGroup[] {
   const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, ema: _ema, groups = [], exclude, ...top } = options;
-  const listed: GroupOptions<object>[] = [...groups];
   const pattern = exclude !== undefined && typeof exclude !== "boolean";
-  if (pattern) listed.unshift({ match: exclude, exclude: true } as GroupOptions<object>);
+  // The group of excluded tensors comes last, so that the others keep their numbers, and takes its tensors from them.
+  const excluded = new Set(pattern ? select(exclude, names) : []);
+  const listed = groups.map((group) => ({ ...group, match: select(group.match, names).filter((name) => !excluded.has(name)) }));
+  if (pattern) listed.push({ match: [...excluded], exclude: true } as GroupOptions<object> & { match: string[] });
   const base: Record<string, unknown> = pattern ? top : { ...top, exclude };
   return [
     { names: [], ...split(base, 0, rates) },
-    ...listed.map(({ match, ...own }, i) => ({ names: select(match, names), ...split({ ...base, ...own }, i + 1, rates) })),
+    ...listed.map(({ match, ...own }, i) => ({ names: [...match], ...split({ ...base, ...own }, i + 1, rates) })),
   ];
 }
 

@@ -79,7 +79,7 @@ export interface LAMBOptions {
   weightDecay?: number;
   /** Lowest and highest trust ratio. Default none. */
   trustClamp?: readonly [number, number] | null;
-  /** Trust ratio 1 and no decay; at the top also a pattern or names, which then come before all groups. Default false. */
+  /** Trust ratio 1 and no decay; at the top also a pattern or names, which then holds before all groups. Default false. */
   exclude?: boolean | Match;
   /** Ascend. Default false. */
   maximize?: boolean;

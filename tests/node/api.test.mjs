@@ -34,6 +34,8 @@ both("LAMB leaves the trust ratio and the decay of excluded tensors out", async 
   const { w, bias } = await opt.params();
   close(bias, [2.9, 3.9], 1e-5);
   assert.ok(w[0] < 2.8);
+  const numbered = await LAMB.create(params, { exclude: ["bias"], device, groups: [{ match: /./, lr: 0.5 }] });
+  assert.deepEqual([numbered.options(1).lr, numbered.options(1).exclude, numbered.options(2).exclude], [0.5, false, true]);
 });
 
 both("options change between steps, by group, without losing state", async (device) => {
