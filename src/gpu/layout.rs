@@ -95,7 +95,7 @@ impl Layout {
 
     /// The size of each window in bytes.
     pub fn windows(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.windows.iter().map(|values| (values * size_of::<f32>()) as u64)
+        self.windows.iter().map(|values| *values as u64 * size_of::<f32>() as u64)
     }
 
     /// The pieces of a tensor, in the order of its values.
