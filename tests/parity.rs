@@ -3,33 +3,14 @@
 
 mod common;
 
-use common::{
-    Case, Scales, borrow, cases, change, drift, edge_tensors, gpus, kinds, mismatches, noise, report, scaled_noise,
-    wide,
-};
+use common::{Case, Scales, borrow, cases, change, edge_tensors, gpus, kinds, noise, report, scaled_noise};
 use std::collections::BTreeMap;
 use webgpu_optim::{AdamW, Gpu, HostTrainer, Lamb, Sgd, Trainer};
 
 const BOUND: f64 = 1e-5;
-/// Drift of parameters and of every slot, or what is off.
+/// [`common::compare`], waited for.
 fn compare(what: &str, gpu: &Trainer, cpu: &HostTrainer, scales: &mut Scales) -> Result<f64, String> {
-    let mut worst = 0.0f64;
-    let mut all = vec![("params".to_owned(), pollster::block_on(gpu.params()).unwrap())];
-    for (_, slot) in cpu.ledger().slots() {
-        all.push((slot.to_owned(), pollster::block_on(gpu.slot(slot).unwrap()).unwrap()));
-    }
-    for (kind, tensors) in all {
-        for (name, got) in tensors {
-            let want = if kind == "params" { cpu.params(&name).unwrap() } else { cpu.slot(&name, &kind).unwrap() };
-            let want = wide(want);
-            let drift = drift(&got, &want, scales.grow(&name, &kind, &want));
-            if drift > BOUND {
-                return Err(format!("{what}: {kind} of {name} off by {drift:e}: {}", mismatches(&got, &want)));
-            }
-            worst = worst.max(drift);
-        }
-    }
-    Ok(worst)
+    pollster::block_on(common::compare(gpu, cpu, scales, BOUND)).map_err(|why| format!("{what}: {why}"))
 }
 
 fn run(gpu: &Gpu, case: &Case) -> [f64; 2] {

@@ -3,35 +3,13 @@
 
 mod common;
 
-use common::{
-    Case, Scales, Tensors, borrow, cases, change, drift, edge_tensors, kinds, mismatches, scaled_noise, wide,
-};
+use common::{Case, Scales, Tensors, borrow, cases, change, compare, edge_tensors, kinds, scaled_noise};
 use wasm_bindgen_test::{console_log, wasm_bindgen_test, wasm_bindgen_test_configure};
 use webgpu_optim::{Clip, Gpu, Groups, HostTrainer, Lamb, Nonfinite, Sgd, Trainer};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
 const BOUND: f64 = 1e-5;
-
-async fn compare(gpu: &Trainer, cpu: &HostTrainer, scales: &mut Scales) -> Result<f64, String> {
-    let mut worst = 0.0f64;
-    let mut all = vec![("params".to_owned(), gpu.params().await.unwrap())];
-    for (_, slot) in cpu.ledger().slots() {
-        all.push((slot.to_owned(), gpu.slot(slot).unwrap().await.unwrap()));
-    }
-    for (kind, tensors) in all {
-        for (name, got) in tensors {
-            let want = if kind == "params" { cpu.params(&name).unwrap() } else { cpu.slot(&name, &kind).unwrap() };
-            let want = wide(want);
-            let drift = drift(&got, &want, scales.grow(&name, &kind, &want));
-            if drift > BOUND {
-                return Err(format!("{kind} of {name} off by {drift:e}: {}", mismatches(&got, &want)));
-            }
-            worst = worst.max(drift);
-        }
-    }
-    Ok(worst)
-}
 
 /// Drift after a number of steps; the GPU's gradients are multiplied by `wrong`.
 async fn run(gpu: &Gpu, case: &Case, steps: u64, wrong: f32) -> Result<f64, String> {
@@ -49,7 +27,7 @@ async fn run(gpu: &Gpu, case: &Case, steps: u64, wrong: f32) -> Result<f64, Stri
         grads.values_mut().flatten().for_each(|value| *value *= wrong);
         on_gpu.step(&borrow(&grads)).unwrap();
     }
-    compare(&on_gpu, &on_cpu, &mut scales).await.map_err(|why| format!("{} {}: {why}", case.kind, case.name))
+    compare(&on_gpu, &on_cpu, &mut scales, BOUND).await.map_err(|why| format!("{} {}: {why}", case.kind, case.name))
 }
 
 async fn judge(after: u64, most: usize) {

@@ -205,6 +205,33 @@ pub fn host(case: &Case) -> HostTrainer {
     HostTrainer::new(case.groups.clone(), &borrow(&case.params)).unwrap()
 }
 
+/// Drift of parameters and of every slot, or what is off by more than `bound`.
+#[cfg(feature = "gpu")]
+pub async fn compare(
+    gpu: &webgpu_optim::Trainer,
+    cpu: &HostTrainer,
+    scales: &mut Scales,
+    bound: f64,
+) -> Result<f64, String> {
+    let mut worst = 0.0f64;
+    let mut all = vec![("params".to_owned(), gpu.params().await.unwrap())];
+    for (_, slot) in cpu.ledger().slots() {
+        all.push((slot.to_owned(), gpu.slot(slot).unwrap().await.unwrap()));
+    }
+    for (kind, tensors) in all {
+        for (name, got) in tensors {
+            let want = if kind == "params" { cpu.params(&name).unwrap() } else { cpu.slot(&name, &kind).unwrap() };
+            let want = wide(want);
+            let drift = drift(&got, &want, scales.grow(&name, &kind, &want));
+            if drift > bound {
+                return Err(format!("{kind} of {name} off by {drift:e}: {}", mismatches(&got, &want)));
+            }
+            worst = worst.max(drift);
+        }
+    }
+    Ok(worst)
+}
+
 /// Adds a line to the report that the test command prints at its end.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn report(judge: &str, device: &str, rule: &str, cases: usize, after: u64, drift: f64) {
