@@ -85,3 +85,22 @@ fn a_bad_field_is_refused_by_name() {
     let unknown = serde_json::from_value::<Schedule>(json!({ "linear": { "from": 0.1, "to": 0.2, "totl": 3 } }));
     assert!(unknown.unwrap_err().to_string().contains("unknown field `totl`"));
 }
+
+#[test]
+fn a_metric_that_is_no_number_or_infinite_is_no_improvement() {
+    let mut plateau = ReduceOnPlateau { lr: 0.4, patience: 1, ..ReduceOnPlateau::default() };
+    assert_eq!([f64::INFINITY, f64::NAN].map(|metric| plateau.observe(metric)), [0.4, 0.4 * 0.1]);
+    assert_eq!(plateau.observe(5.0), 0.4 * 0.1);
+    assert_eq!(plateau.best, Some(5.0));
+}
+
+#[test]
+fn a_rise_of_no_length_begins_at_its_peak() {
+    for three_phase in [false, true] {
+        let schedule = json!({ "oneCycle": { "peak": 0.4, "total": 10, "pctStart": 0.1, "threePhase": three_phase } });
+        let schedule: Schedule = serde_json::from_value(schedule).unwrap();
+        schedule.check().unwrap();
+        assert_eq!(schedule.at(0), 0.4);
+        assert!((0..20).all(|step| schedule.at(step).is_finite()));
+    }
+}

@@ -79,7 +79,10 @@ impl ReduceOnPlateau {
     }
 
     fn improves(&self, metric: f64) -> bool {
-        let Some(best) = self.best else { return !metric.is_nan() };
+        // Before the first improvement the worst there is stands for the best, as in PyTorch.
+        let Some(best) = self.best else {
+            return if self.max { metric > f64::NEG_INFINITY } else { metric < f64::INFINITY };
+        };
         let gain = if self.relative { self.threshold * best } else { self.threshold };
         if self.max { metric > best + gain } else { metric < best - gain }
     }

@@ -244,7 +244,8 @@ impl Schedule {
         let (t, mut begin) = ((step as f64).min(end), 0.0);
         for &(until, a, b) in phases {
             if t <= until {
-                let part = (t - begin) / (until - begin);
+                // A rise of no length is at its peak.
+                let part = if until > begin { (t - begin) / (until - begin) } else { 1.0 };
                 return if linear { line(a, b, part) } else { half_cosine(a, b, part) };
             }
             begin = until;
