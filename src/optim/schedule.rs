@@ -217,7 +217,7 @@ impl Schedule {
             Self::OneCycle { .. } => self.one_cycle(t),
             Self::Polynomial { lr, to, total, power } => to + (lr - to) * (1.0 - part(t, total)).powf(power),
             Self::InverseSqrt { peak, warmup } => {
-                let (t, warmup) = ((t + 1) as f64, warmup as f64);
+                let (t, warmup) = (t as f64 + 1.0, warmup as f64);
                 peak * (t / warmup).min((warmup / t).sqrt())
             }
             Self::Sequential { ref schedules, ref boundaries } => {

@@ -349,9 +349,13 @@ def schedule_cases():
         every = values(last)
         at = sorted({0, 1, 2, 3, 5, 9, 10, 11, total - 1, total, total + 1, 2 * total, last})
         yield {"name": name, "schedule": schedule, "values": {str(t): every[t] for t in at}}
+    # Up to its end only: past it, PyTorch's goes up again.
+    cosine = from_torch(lambda o: S.CosineAnnealingLR(o, 12, 0.05), 0.4)(12)
+    yield {"name": "cosine, torch", "schedule": {"cosine": {"peak": 0.4, "total": 12, "floor": 0.05}}, "values": {str(t): r for t, r in enumerate(cosine)}}
     one_cycle = {"peak": 0.4, "total": 20}
     for extra, options in (({}, {}), ({"linear": True}, {"anneal_strategy": "linear"}), ({"threePhase": True}, {"three_phase": True}),
-                           ({"pctStart": 0.5, "divFactor": 10.0, "finalDivFactor": 100.0}, {"pct_start": 0.5, "div_factor": 10, "final_div_factor": 100})):
+                           ({"pctStart": 0.5, "divFactor": 10.0, "finalDivFactor": 100.0}, {"pct_start": 0.5, "div_factor": 10, "final_div_factor": 100}),
+                           ({"pctStart": 0.03}, {"pct_start": 0.03})):
         make = lambda o: S.OneCycleLR(o, 0.4, total_steps=20, cycle_momentum=False, **options)
         optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1, dtype=torch.float64))], lr=1.0)
         scheduler, rates = make(optimizer), []
@@ -364,14 +368,23 @@ def schedule_cases():
 
 
 def plateau_cases():
-    metrics = [1.0, 0.9, 0.95, 0.94, 0.91, 0.92, 0.93, 0.8, 0.7999, 0.9, 0.85, 0.81, 0.82, 0.83, 0.84, 0.5, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6]
-    for extra, options in (({}, {}), ({"patience": 2}, {"patience": 2}), ({"patience": 1, "factor": 0.5, "cooldown": 2}, {"patience": 1, "factor": 0.5, "cooldown": 2}),
-                           ({"patience": 1, "relative": False, "threshold": 0.05}, {"patience": 1, "threshold_mode": "abs", "threshold": 0.05}),
-                           ({"patience": 1, "max": True, "minLr": 0.01}, {"patience": 1, "mode": "max", "min_lr": 0.01})):
+    varied = [1.0, 0.9, 0.95, 0.94, 0.91, 0.92, 0.93, 0.8, 0.7999, 0.9, 0.85, 0.81, 0.82, 0.83, 0.84, 0.5, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6]
+    diverged = ["inf", "nan", 5.0, 4.0, 3.0, "inf", "nan", 2.0, 2.0, 2.0, 2.0]
+    for extra, options, metrics in (
+        ({}, {}, varied + [0.6] * 12),
+        ({"patience": 2}, {"patience": 2}, varied),
+        ({"patience": 1, "factor": 0.5, "cooldown": 2}, {"patience": 1, "factor": 0.5, "cooldown": 2}, varied),
+        ({"patience": 1, "relative": False, "threshold": 0.05}, {"patience": 1, "threshold_mode": "abs", "threshold": 0.05}, varied),
+        ({"patience": 1, "max": True, "minLr": 0.01}, {"patience": 1, "mode": "max", "min_lr": 0.01}, varied),
+        ({"patience": 1, "eps": 0.05}, {"patience": 1, "eps": 0.05}, varied),
+        ({"patience": 1}, {"patience": 1}, diverged),
+        ({"patience": 1, "max": True}, {"patience": 1, "mode": "max"}, ["-inf", -3.0, -2.0, -2.0, -2.0, -1.0, -1.0]),
+        ({"patience": 1, "threshold": 0.1}, {"patience": 1, "threshold": 0.1}, [-1.0, -0.95, -0.9, -1.2, -1.0, -1.0, -1.0]),
+    ):
         optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1, dtype=torch.float64))], lr=0.4)
         scheduler, lrs = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options), []
         for metric in metrics:
-            scheduler.step(metric)
+            scheduler.step(float(metric))
             lrs.append(optimizer.param_groups[0]["lr"])
         yield {"config": {"lr": 0.4} | extra, "metrics": metrics, "lrs": lrs}
 
