@@ -84,6 +84,7 @@ fn options_out_of_range_are_refused_by_name_and_value() {
         "sgd" => vec![
             (json!({ "momentum": -0.9 }), "momentum must be finite and at least 0, got -0.9"),
             (json!({ "momentum": 0.9, "dampening": 1.0 }), "dampening must be at least 0 and less than 1, got 1"),
+            (json!({ "dampening": 0.5 }), "dampening needs momentum above 0, got dampening 0.5"),
             (
                 json!({ "nesterov": true }),
                 "nesterov needs momentum above 0 and dampening 0, got momentum 0 and dampening 0",

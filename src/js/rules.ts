@@ -8,7 +8,7 @@ type Arrays<Name extends string> = Readonly<Record<Name, Float32Array>>;
 export interface SGDOptions {
   /** At least 0. Default 0. */
   momentum?: number;
-  /** In [0, 1). Default 0. */
+  /** In [0, 1); needs momentum above 0. Default 0. */
   dampening?: number;
   /** L2 penalty, at least 0. Default 0. */
   weightDecay?: number;

@@ -94,7 +94,8 @@ pub enum Schedule {
         floor: f64,
     },
     /// Up from `peak / div_factor` to `peak`, and down to `peak / div_factor / final_div_factor` at step `total - 1`,
-    /// then held. As PyTorch's `OneCycleLR`; Smith and Topin 2018.
+    /// then held. As PyTorch's `OneCycleLR`, which refuses a rise of no length where this begins at the peak;
+    /// Smith and Topin 2018.
     OneCycle {
         /// Highest rate.
         peak: f64,

@@ -33,7 +33,7 @@ pub struct Sgd {
     pub lr: f64,
     /// Momentum, at least 0. Default 0.
     pub momentum: f64,
-    /// Dampening of the momentum, at least 0 and less than 1. Default 0.
+    /// Dampening of the momentum, at least 0 and less than 1; needs momentum above 0. Default 0.
     pub dampening: f64,
     /// L2 penalty, at least 0. Default 0.
     pub weight_decay: f64,
@@ -71,6 +71,9 @@ impl Rule for Sgd {
         non_negative("momentum", self.momentum)?;
         rate("dampening", self.dampening)?;
         non_negative("weightDecay", self.weight_decay)?;
+        if self.dampening != 0.0 && self.momentum == 0.0 {
+            return Err(Error::invalid(format!("dampening needs momentum above 0, got dampening {}", self.dampening)));
+        }
         if self.nesterov && (self.momentum == 0.0 || self.dampening != 0.0) {
             return Err(Error::invalid(format!(
                 "nesterov needs momentum above 0 and dampening 0, got momentum {} and dampening {}",
