@@ -5,8 +5,6 @@ struct Hyper {
 }
 
 @group(0) @binding(0) var<storage, read> hypers: array<Hyper>;
-@group(0) @binding(2) var<storage, read_write> params: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> grads: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> sum: array<vec4<f32>>;
 
 @compute @workgroup_size(WIDTH)
@@ -15,9 +13,9 @@ fn plain(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
   let h = hypers[tile.segment];
   if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let p = params[i];
-  let g = paced(h.pace, grads[i]) + h.weight_decay * p;
+  let p = param_at(tile, lane);
+  let g = paced(h.pace, grad_at(tile, lane)) + h.weight_decay * p;
   let s = sum[i] + g * g;
   sum[i] = s;
-  params[i] = p - h.pace.lr * (g / (sqrt(s) + h.eps));
+  set_param(tile, lane, p - h.pace.lr * (g / (sqrt(s) + h.eps)));
 }

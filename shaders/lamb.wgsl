@@ -14,8 +14,6 @@ struct Span {
 }
 
 @group(0) @binding(0) var<storage, read> hypers: array<Hyper>;
-@group(0) @binding(2) var<storage, read_write> params: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> grads: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> exp_avg: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> exp_avg_sq: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> partials: array<vec2<f32>>;
@@ -34,8 +32,8 @@ fn moments(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gri
   var squares = vec2<f32>(0.0);
   for (var k = lane; h.pace.live == 1u && k * 4u < block.length; k += WIDTH) {
     let i = block.first + k;
-    let p = params[i];
-    let g = paced(h.pace, grads[i]);
+    let p = param_at(block, k);
+    let g = paced(h.pace, grad_at(block, k));
     let m = h.moments.beta1 * exp_avg[i] + h.moments.fresh1 * g;
     let v = h.moments.beta2 * exp_avg_sq[i] + h.moments.fresh2 * (g * g);
     exp_avg[i] = m;
@@ -72,6 +70,6 @@ fn apply(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
   let h = hypers[tile.segment];
   if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let p = params[i];
-  params[i] = p - h.pace.lr * trust[tile.segment] * direction(h, p, exp_avg[i], exp_avg_sq[i]);
+  let p = param_at(tile, lane);
+  set_param(tile, lane, p - h.pace.lr * trust[tile.segment] * direction(h, p, exp_avg[i], exp_avg_sq[i]));
 }

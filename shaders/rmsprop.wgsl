@@ -9,14 +9,12 @@ struct Hyper {
 }
 
 @group(0) @binding(0) var<storage, read> hypers: array<Hyper>;
-@group(0) @binding(2) var<storage, read_write> params: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> grads: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> square_avg: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> grad_avg: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read_write> momentum_buffer: array<vec4<f32>>;
 
-fn gradient(h: Hyper, i: u32, p: vec4<f32>) -> vec4<f32> {
-  return paced(h.pace, grads[i]) + h.weight_decay * p;
+fn gradient(h: Hyper, tile: Tile, lane: u32, p: vec4<f32>) -> vec4<f32> {
+  return paced(h.pace, grad_at(tile, lane)) + h.weight_decay * p;
 }
 
 fn square(h: Hyper, i: u32, g: vec4<f32>) -> vec4<f32> {
@@ -47,9 +45,9 @@ fn plain(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
   let h = hypers[tile.segment];
   if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let p = params[i];
-  let g = gradient(h, i, p);
-  params[i] = p - h.pace.lr * (g / (sqrt(square(h, i, g)) + h.eps));
+  let p = param_at(tile, lane);
+  let g = gradient(h, tile, lane, p);
+  set_param(tile, lane, p - h.pace.lr * (g / (sqrt(square(h, i, g)) + h.eps)));
 }
 
 @compute @workgroup_size(WIDTH)
@@ -58,9 +56,9 @@ fn centered(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
   let h = hypers[tile.segment];
   if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let p = params[i];
-  let g = gradient(h, i, p);
-  params[i] = p - h.pace.lr * (g / (sqrt(variance(h, i, g)) + h.eps));
+  let p = param_at(tile, lane);
+  let g = gradient(h, tile, lane, p);
+  set_param(tile, lane, p - h.pace.lr * (g / (sqrt(variance(h, i, g)) + h.eps)));
 }
 
 @compute @workgroup_size(WIDTH)
@@ -69,9 +67,9 @@ fn momentum(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
   let h = hypers[tile.segment];
   if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let p = params[i];
-  let g = gradient(h, i, p);
-  params[i] = p - h.pace.lr * speed(h, i, g / (sqrt(square(h, i, g)) + h.eps));
+  let p = param_at(tile, lane);
+  let g = gradient(h, tile, lane, p);
+  set_param(tile, lane, p - h.pace.lr * speed(h, i, g / (sqrt(square(h, i, g)) + h.eps)));
 }
 
 @compute @workgroup_size(WIDTH)
@@ -80,7 +78,7 @@ fn centered_momentum(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workg
   let h = hypers[tile.segment];
   if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let p = params[i];
-  let g = gradient(h, i, p);
-  params[i] = p - h.pace.lr * speed(h, i, g / (sqrt(variance(h, i, g)) + h.eps));
+  let p = param_at(tile, lane);
+  let g = gradient(h, tile, lane, p);
+  set_param(tile, lane, p - h.pace.lr * speed(h, i, g / (sqrt(variance(h, i, g)) + h.eps)));
 }

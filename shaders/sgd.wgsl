@@ -7,8 +7,6 @@ struct Hyper {
 }
 
 @group(0) @binding(0) var<storage, read> hypers: array<Hyper>;
-@group(0) @binding(2) var<storage, read_write> params: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> grads: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> momentum_buffer: array<vec4<f32>>;
 
 @compute @workgroup_size(WIDTH)
@@ -17,9 +15,9 @@ fn plain(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
   let h = hypers[tile.segment];
   if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let p = params[i];
-  let g = paced(h.pace, grads[i]) + h.weight_decay * p;
-  params[i] = p - h.pace.lr * g;
+  let p = param_at(tile, lane);
+  let g = paced(h.pace, grad_at(tile, lane)) + h.weight_decay * p;
+  set_param(tile, lane, p - h.pace.lr * g);
 }
 
 @compute @workgroup_size(WIDTH)
@@ -28,13 +26,13 @@ fn momentum(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
   let h = hypers[tile.segment];
   if (h.pace.live == 0u || !inside(tile, lane)) { return; }
   let i = tile.first + lane;
-  let p = params[i];
-  let g = paced(h.pace, grads[i]) + h.weight_decay * p;
+  let p = param_at(tile, lane);
+  let g = paced(h.pace, grad_at(tile, lane)) + h.weight_decay * p;
   var d = g;
   if (h.momentum > 0.0) {
     let buf = select(h.momentum * momentum_buffer[i] + h.undamped * g, g, h.pace.first == 1u);
     momentum_buffer[i] = buf;
     d = select(buf, g + h.momentum * buf, h.nesterov == 1u);
   }
-  params[i] = p - h.pace.lr * d;
+  set_param(tile, lane, p - h.pace.lr * d);
 }

@@ -1,11 +1,12 @@
 //! Every shader is valid, agrees with its Rust side, and has its Metal text beside it.
-#![cfg(not(target_arch = "wasm32"))]
+#![cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 
 use naga::valid::{Capabilities, GlobalUse, ModuleInfo, ValidationFlags, Validator};
 use naga::{Module, TypeInner};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use webgpu_optim::REGISTRY;
+use webgpu_optim::gpu::Form;
 use webgpu_optim::optim::Entry;
 use webgpu_optim::optim::rule::{Binding, MAX_SLOTS, Pass, Used};
 
@@ -14,7 +15,7 @@ fn root() -> PathBuf {
 }
 
 fn parse(entry: &Entry) -> (Module, ModuleInfo) {
-    parse_text(entry.kind, entry.shader)
+    parse_text(entry.kind, &Form::default().complete(entry.shader))
 }
 
 fn parse_text(stem: &str, text: &str) -> (Module, ModuleInfo) {
@@ -52,7 +53,6 @@ fn every_row_matches_its_shader() {
 }
 
 #[test]
-#[cfg(feature = "gpu")]
 fn the_tables_match_their_shaders() {
     use std::mem::offset_of;
     use webgpu_optim::gpu::{Span, TILE, Tile};
@@ -65,6 +65,8 @@ fn the_tables_match_their_shaders() {
         ("first", offset_of!(Tile, first)),
         ("length", offset_of!(Tile, length)),
         ("number", offset_of!(Tile, number)),
+        ("param", offset_of!(Tile, param)),
+        ("grad", offset_of!(Tile, grad)),
     ];
     assert_eq!(layout(&module, "Tile"), (owned(&tile), size_of::<Tile>()));
     let span = [("first", offset_of!(Span, first)), ("length", offset_of!(Span, length))];
@@ -72,14 +74,17 @@ fn the_tables_match_their_shaders() {
     assert!(module.entry_points.iter().all(|it| it.workgroup_size[0] as usize * 4 == TILE));
 }
 
-fn uses_are_exact(stem: &str, (module, info): &(Module, ModuleInfo), passes: &[&Pass]) {
+/// In every form of reaching parameters and gradients.
+fn uses_are_exact(stem: &str, source: &str, passes: &[&Pass]) {
     let mut reached = BTreeSet::new();
-    for pass in passes {
+    for (pass, form) in passes.iter().flat_map(|pass| Form::all().map(move |form| (pass, form.of(pass)))) {
+        let (module, info) = parse_text(stem, &form.complete(source));
         let place = module.entry_points.iter().position(|it| it.name == pass.entry);
         let place = place.unwrap_or_else(|| panic!("{stem}.wgsl has no {}", pass.entry));
         reached.insert(pass.entry);
         let uses = info.get_entry_point(place);
-        let declared: BTreeMap<u32, bool> = pass.uses.iter().map(|it| (it.number(), it.read_only())).collect();
+        let declared: BTreeMap<u32, bool> =
+            pass.uses.iter().filter(|it| form.binds(**it)).map(|it| (it.number(), it.read_only())).collect();
         let mut used = BTreeSet::new();
         for (handle, global) in module.global_variables.iter() {
             let Some(binding) = &global.binding else { continue };
@@ -94,6 +99,7 @@ fn uses_are_exact(stem: &str, (module, info): &(Module, ModuleInfo), passes: &[&
         assert_eq!(declared.keys().copied().collect::<BTreeSet<_>>(), used, "{stem}.{}", pass.entry);
         assert!(used.len() <= 8, "{stem}.{}: WebGPU grants 8 storage buffers", pass.entry);
     }
+    let (module, _) = parse_text(stem, &Form::default().complete(source));
     assert_eq!(reached.len(), module.entry_points.len(), "{stem}.wgsl has an entry point no pass uses");
 }
 
@@ -101,16 +107,15 @@ fn uses_are_exact(stem: &str, (module, info): &(Module, ModuleInfo), passes: &[&
 fn every_pass_declares_exactly_what_its_entry_point_uses() {
     for entry in REGISTRY {
         let passes: Vec<_> = passes(entry).into_iter().map(|(_, pass)| pass).collect();
-        uses_are_exact(entry.kind, &parse(entry), &passes);
+        uses_are_exact(entry.kind, entry.shader, &passes);
     }
 }
 
 #[test]
-#[cfg(feature = "gpu")]
 fn the_passes_of_no_rule_match_their_shaders() {
     for shader in webgpu_optim::gpu::described() {
-        let parsed = parse_text(shader.stem, shader.source);
-        uses_are_exact(shader.stem, &parsed, &shader.passes.iter().collect::<Vec<_>>());
+        let parsed = parse_text(shader.stem, &Form::default().complete(shader.source));
+        uses_are_exact(shader.stem, shader.source, &shader.passes.iter().collect::<Vec<_>>());
         for (name, fields) in shader.rows {
             let fields: Vec<_> = fields.iter().map(|(field, at)| ((*field).to_owned(), *at)).collect();
             assert_eq!(layout(&parsed.0, name).0, fields, "{name}");
@@ -161,11 +166,10 @@ fn a_kernel_is_short_enough_to_read() {
 }
 
 /// Every shader that a device compiles, by stem.
-fn sources() -> Vec<(&'static str, &'static str)> {
+fn sources() -> Vec<(&'static str, String)> {
     let mut all: Vec<_> = REGISTRY.iter().map(|entry| (entry.kind, entry.shader)).collect();
-    #[cfg(feature = "gpu")]
     all.extend(webgpu_optim::gpu::described().iter().map(|shader| (shader.stem, shader.source)));
-    all
+    all.into_iter().map(|(stem, source)| (stem, Form::default().complete(source))).collect()
 }
 
 fn metal(stem: &str, source: &str) -> String {
@@ -179,7 +183,7 @@ fn metal(stem: &str, source: &str) -> String {
 fn the_metal_texts_are_derived_from_the_wgsl() {
     for (stem, source) in sources() {
         let path = root().join(format!("shaders/msl/{stem}.metal"));
-        let derived = metal(stem, source);
+        let derived = metal(stem, &source);
         if std::env::var_os("WEBGPU_OPTIM_WRITE_MSL").is_some() {
             std::fs::write(&path, &derived).unwrap();
         }
@@ -199,7 +203,7 @@ fn every_metal_text_compiles_to_a_library() {
     use objc2_metal::{MTLCreateSystemDefaultDevice, MTLDevice};
     let device = MTLCreateSystemDefaultDevice().expect("a Metal device");
     for (stem, source) in sources() {
-        let text = NSString::from_str(&metal(stem, source));
+        let text = NSString::from_str(&metal(stem, &source));
         let library = device.newLibraryWithSource_options_error(&text, None);
         assert!(library.is_ok(), "{stem}.metal: {:?}", library.err());
     }

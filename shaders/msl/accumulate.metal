@@ -9,6 +9,7 @@ struct _mslBufferSizes {
     uint size1;
     uint size2;
     uint size3;
+    uint size4;
 };
 
 struct Tile {
@@ -16,10 +17,13 @@ struct Tile {
     uint first;
     uint length;
     uint number;
+    uint param;
+    uint grad;
 };
 typedef Tile type_1[1];
-typedef metal::float4 type_6[1];
-typedef float type_7[1];
+typedef float type_5[1];
+typedef metal::float4 type_7[1];
+typedef metal::uint4 type_9[1];
 constant uint WIDTH = 256u;
 
 uint unfold(
@@ -36,7 +40,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_2, grid_2);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -50,6 +54,47 @@ bool inside(
     return (lane_1 * 4u) < tile.length;
 }
 
+metal::uint4 grad_bits(
+    Tile tile_1,
+    uint k,
+    device type_9 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e6 = grads[tile_1.grad + k];
+    return _e6;
+}
+
+metal::float4 grad_at(
+    Tile tile_2,
+    uint k_1,
+    device type_9 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e2 = grad_bits(tile_2, k_1, grads, _buffer_sizes);
+    return as_type<metal::float4>(_e2);
+}
+
+metal::float4 param_at(
+    Tile tile_3,
+    uint k_2,
+    device type_7 const& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::float4 _e6 = params[tile_3.param + k_2];
+    return _e6;
+}
+
+void set_param(
+    Tile tile_4,
+    uint k_3,
+    metal::float4 p,
+    device type_7& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    params[tile_4.param + k_3] = p;
+    return;
+}
+
 struct accumulateInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void accumulate(
@@ -57,9 +102,9 @@ struct accumulateInput {
 , metal::uint3 grid [[threadgroups_per_grid]]
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_6 const& grads [[user(fake0)]]
-, device type_7 const& shares [[user(fake0)]]
-, device type_6& means [[user(fake0)]]
+, device type_5 const& shares [[user(fake0)]]
+, device type_7& means [[user(fake0)]]
+, device type_9 const& grads [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local = {};
@@ -77,8 +122,7 @@ struct accumulateInput {
     }
     uint i = _e3.first + lane;
     metal::float4 mean = means[i];
-    metal::float4 _e26 = grads[i];
-    metal::float4 _e32 = grads[i];
-    means[i] = (share == 1.0) ? _e32 : (mean + (share * (_e26 - mean)));
+    metal::float4 _e22 = grad_at(_e3, lane, grads, _buffer_sizes);
+    means[i] = (share == 1.0) ? _e22 : (mean + (share * (_e22 - mean)));
     return;
 }

@@ -17,6 +17,8 @@ struct Tile {
     uint first;
     uint length;
     uint number;
+    uint param;
+    uint grad;
 };
 typedef Tile type_1[1];
 struct Pace {
@@ -36,6 +38,7 @@ struct Hyper {
 };
 typedef Hyper type_6[1];
 typedef metal::float4 type_7[1];
+typedef metal::uint4 type_9[1];
 constant uint WIDTH = 256u;
 
 uint unfold(
@@ -52,7 +55,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_2, grid_2);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -75,6 +78,47 @@ metal::float4 paced(
     return metal::select(g, metal::sign(g) * pace.limit, over);
 }
 
+metal::float4 param_at(
+    Tile tile_1,
+    uint k,
+    device type_7 const& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::float4 _e6 = params[tile_1.param + k];
+    return _e6;
+}
+
+metal::uint4 grad_bits(
+    Tile tile_2,
+    uint k_1,
+    device type_9 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e6 = grads[tile_2.grad + k_1];
+    return _e6;
+}
+
+metal::float4 grad_at(
+    Tile tile_3,
+    uint k_2,
+    device type_9 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e2 = grad_bits(tile_3, k_2, grads, _buffer_sizes);
+    return as_type<metal::float4>(_e2);
+}
+
+void set_param(
+    Tile tile_4,
+    uint k_3,
+    metal::float4 p,
+    device type_7& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    params[tile_4.param + k_3] = p;
+    return;
+}
+
 struct plainInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void plain(
@@ -83,9 +127,9 @@ struct plainInput {
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
 , device type_6 const& hypers [[user(fake0)]]
-, device type_7& params [[user(fake0)]]
-, device type_7 const& grads [[user(fake0)]]
 , device type_7& sum [[user(fake0)]]
+, device type_7& params [[user(fake0)]]
+, device type_9 const& grads [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local = {};
@@ -102,13 +146,13 @@ struct plainInput {
         return;
     }
     uint i = _e3.first + lane;
-    metal::float4 p = params[i];
-    metal::float4 _e27 = grads[i];
-    metal::float4 _e28 = paced(h.pace, _e27);
-    metal::float4 g_1 = _e28 + (h.weight_decay * p);
-    metal::float4 _e34 = sum[i];
-    metal::float4 s = _e34 + (g_1 * g_1);
+    metal::float4 _e21 = param_at(_e3, lane, params, _buffer_sizes);
+    metal::float4 _e23 = grad_at(_e3, lane, grads, _buffer_sizes);
+    metal::float4 _e24 = paced(h.pace, _e23);
+    metal::float4 g_1 = _e24 + (h.weight_decay * _e21);
+    metal::float4 _e30 = sum[i];
+    metal::float4 s = _e30 + (g_1 * g_1);
     sum[i] = s;
-    params[i] = p - (h.pace.lr * (g_1 / (metal::sqrt(s) + metal::float4(h.eps))));
+    set_param(_e3, lane, _e21 - (h.pace.lr * (g_1 / (metal::sqrt(s) + metal::float4(h.eps)))), params, _buffer_sizes);
     return;
 }

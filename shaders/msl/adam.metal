@@ -19,6 +19,8 @@ struct Tile {
     uint first;
     uint length;
     uint number;
+    uint param;
+    uint grad;
 };
 typedef Tile type_1[1];
 struct Pace {
@@ -46,6 +48,7 @@ struct Hyper {
 };
 typedef Hyper type_6[1];
 typedef metal::float4 type_7[1];
+typedef metal::uint4 type_9[1];
 constant uint WIDTH = 256u;
 
 uint unfold(
@@ -62,7 +65,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_3, grid_3);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -85,6 +88,47 @@ metal::float4 paced(
     return metal::select(g, metal::sign(g) * pace.limit, over);
 }
 
+metal::float4 param_at(
+    Tile tile_1,
+    uint k,
+    device type_7 const& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::float4 _e6 = params[tile_1.param + k];
+    return _e6;
+}
+
+metal::uint4 grad_bits(
+    Tile tile_2,
+    uint k_1,
+    device type_9 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e6 = grads[tile_2.grad + k_1];
+    return _e6;
+}
+
+metal::float4 grad_at(
+    Tile tile_3,
+    uint k_2,
+    device type_9 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e2 = grad_bits(tile_3, k_2, grads, _buffer_sizes);
+    return as_type<metal::float4>(_e2);
+}
+
+void set_param(
+    Tile tile_4,
+    uint k_3,
+    metal::float4 p,
+    device type_7& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    params[tile_4.param + k_3] = p;
+    return;
+}
+
 struct plainInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void plain(
@@ -93,10 +137,10 @@ struct plainInput {
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
 , device type_6 const& hypers [[user(fake0)]]
-, device type_7& params [[user(fake0)]]
-, device type_7 const& grads [[user(fake0)]]
 , device type_7& exp_avg [[user(fake0)]]
 , device type_7& exp_avg_sq [[user(fake0)]]
+, device type_7& params [[user(fake0)]]
+, device type_9 const& grads [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local = {};
@@ -113,17 +157,17 @@ struct plainInput {
         return;
     }
     uint i = _e3.first + lane;
-    metal::float4 p = params[i];
-    metal::float4 _e27 = grads[i];
-    metal::float4 _e28 = paced(h.pace, _e27);
-    metal::float4 g_1 = _e28 + (h.weight_decay * p);
-    metal::float4 _e36 = exp_avg[i];
-    metal::float4 m = (h.moments.beta1_ * _e36) + (h.moments.fresh1_ * g_1);
-    metal::float4 _e46 = exp_avg_sq[i];
-    metal::float4 v = (h.moments.beta2_ * _e46) + (h.moments.fresh2_ * (g_1 * g_1));
+    metal::float4 _e21 = param_at(_e3, lane, params, _buffer_sizes);
+    metal::float4 _e23 = grad_at(_e3, lane, grads, _buffer_sizes);
+    metal::float4 _e24 = paced(h.pace, _e23);
+    metal::float4 g_1 = _e24 + (h.weight_decay * _e21);
+    metal::float4 _e32 = exp_avg[i];
+    metal::float4 m = (h.moments.beta1_ * _e32) + (h.moments.fresh1_ * g_1);
+    metal::float4 _e42 = exp_avg_sq[i];
+    metal::float4 v = (h.moments.beta2_ * _e42) + (h.moments.fresh2_ * (g_1 * g_1));
     exp_avg[i] = m;
     exp_avg_sq[i] = v;
-    params[i] = p - ((h.pace.lr * h.pace.correction) * (m / ((metal::sqrt(v) * h.pace.root_scale) + metal::float4(h.eps))));
+    set_param(_e3, lane, _e21 - ((h.pace.lr * h.pace.correction) * (m / ((metal::sqrt(v) * h.pace.root_scale) + metal::float4(h.eps)))), params, _buffer_sizes);
     return;
 }
 
@@ -136,11 +180,11 @@ struct amsgradInput {
 , uint lane_1 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
 , device type_6 const& hypers [[user(fake0)]]
-, device type_7& params [[user(fake0)]]
-, device type_7 const& grads [[user(fake0)]]
 , device type_7& exp_avg [[user(fake0)]]
 , device type_7& exp_avg_sq [[user(fake0)]]
 , device type_7& max_exp_avg_sq [[user(fake0)]]
+, device type_7& params [[user(fake0)]]
+, device type_9 const& grads [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local_1 = {};
@@ -158,24 +202,24 @@ struct amsgradInput {
         return;
     }
     uint i_1 = _e3.first + lane_1;
-    metal::float4 p_1 = params[i_1];
-    metal::float4 _e27 = grads[i_1];
-    metal::float4 _e28 = paced(h_1.pace, _e27);
-    metal::float4 g_2 = _e28 + (h_1.weight_decay * p_1);
-    metal::float4 _e36 = exp_avg[i_1];
-    metal::float4 m_1 = (h_1.moments.beta1_ * _e36) + (h_1.moments.fresh1_ * g_2);
-    metal::float4 _e46 = exp_avg_sq[i_1];
-    metal::float4 v_1 = (h_1.moments.beta2_ * _e46) + (h_1.moments.fresh2_ * (g_2 * g_2));
+    metal::float4 _e21 = param_at(_e3, lane_1, params, _buffer_sizes);
+    metal::float4 _e23 = grad_at(_e3, lane_1, grads, _buffer_sizes);
+    metal::float4 _e24 = paced(h_1.pace, _e23);
+    metal::float4 g_2 = _e24 + (h_1.weight_decay * _e21);
+    metal::float4 _e32 = exp_avg[i_1];
+    metal::float4 m_1 = (h_1.moments.beta1_ * _e32) + (h_1.moments.fresh1_ * g_2);
+    metal::float4 _e42 = exp_avg_sq[i_1];
+    metal::float4 v_1 = (h_1.moments.beta2_ * _e42) + (h_1.moments.fresh2_ * (g_2 * g_2));
     exp_avg[i_1] = m_1;
     exp_avg_sq[i_1] = v_1;
     n = v_1;
     if (h_1.amsgrad == 1u) {
-        metal::float4 _e63 = max_exp_avg_sq[i_1];
-        n = metal::max(_e63, v_1);
-        metal::float4 _e67 = n;
-        max_exp_avg_sq[i_1] = _e67;
+        metal::float4 _e59 = max_exp_avg_sq[i_1];
+        n = metal::max(_e59, v_1);
+        metal::float4 _e63 = n;
+        max_exp_avg_sq[i_1] = _e63;
     }
-    metal::float4 _e75 = n;
-    params[i_1] = p_1 - ((h_1.pace.lr * h_1.pace.correction) * (m_1 / ((metal::sqrt(_e75) * h_1.pace.root_scale) + metal::float4(h_1.eps))));
+    metal::float4 _e69 = n;
+    set_param(_e3, lane_1, _e21 - ((h_1.pace.lr * h_1.pace.correction) * (m_1 / ((metal::sqrt(_e69) * h_1.pace.root_scale) + metal::float4(h_1.eps)))), params, _buffer_sizes);
     return;
 }

@@ -6,8 +6,9 @@ using metal::uint;
 
 struct _mslBufferSizes {
     uint size0;
-    uint size1;
+    uint size2;
     uint size3;
+    uint size4;
 };
 
 struct Tile {
@@ -15,9 +16,12 @@ struct Tile {
     uint first;
     uint length;
     uint number;
+    uint param;
+    uint grad;
 };
 typedef Tile type_1[1];
 typedef metal::float4 type_6[1];
+typedef metal::uint4 type_8[1];
 constant uint WIDTH = 256u;
 
 uint unfold(
@@ -34,7 +38,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_2, grid_2);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -48,6 +52,47 @@ bool inside(
     return (lane_1 * 4u) < tile.length;
 }
 
+metal::float4 param_at(
+    Tile tile_1,
+    uint k,
+    device type_6 const& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::float4 _e6 = params[tile_1.param + k];
+    return _e6;
+}
+
+void set_param(
+    Tile tile_2,
+    uint k_1,
+    metal::float4 p,
+    device type_6& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    params[tile_2.param + k_1] = p;
+    return;
+}
+
+metal::uint4 grad_bits(
+    Tile tile_3,
+    uint k_2,
+    device type_8 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e6 = grads[tile_3.grad + k_2];
+    return _e6;
+}
+
+metal::float4 grad_at(
+    Tile tile_4,
+    uint k_3,
+    device type_8 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e2 = grad_bits(tile_4, k_3, grads, _buffer_sizes);
+    return as_type<metal::float4>(_e2);
+}
+
 struct averageInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void average(
@@ -55,9 +100,9 @@ struct averageInput {
 , metal::uint3 grid [[threadgroups_per_grid]]
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
-, device type_6 const& params [[user(fake0)]]
 , device float const& share [[user(fake0)]]
 , device type_6& averages [[user(fake0)]]
+, device type_6 const& params [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local = {};
@@ -76,8 +121,8 @@ struct averageInput {
     uint i = _e3.first + lane;
     metal::float4 _e19 = averages[i];
     float _e21 = share;
-    metal::float4 _e24 = params[i];
-    metal::float4 _e27 = averages[i];
-    averages[i] = _e19 + (_e21 * (_e24 - _e27));
+    metal::float4 _e22 = param_at(_e3, lane, params, _buffer_sizes);
+    metal::float4 _e25 = averages[i];
+    averages[i] = _e19 + (_e21 * (_e22 - _e25));
     return;
 }

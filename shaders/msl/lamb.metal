@@ -21,6 +21,8 @@ struct Tile {
     uint first;
     uint length;
     uint number;
+    uint param;
+    uint grad;
 };
 typedef Tile type_1[1];
 struct Pace {
@@ -60,6 +62,7 @@ typedef metal::float4 type_9[1];
 typedef metal::float2 type_10[1];
 typedef float type_11[1];
 typedef Span type_12[1];
+typedef metal::uint4 type_14[1];
 constant uint WIDTH = 256u;
 
 uint unfold(
@@ -76,7 +79,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_4, grid_4);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -190,6 +193,47 @@ metal::float4 direction(
     return ((m * h.pace.correction) / ((metal::sqrt(v) * h.pace.root_scale) + metal::float4(h.eps))) + (h.weight_decay * p);
 }
 
+metal::float4 param_at(
+    Tile tile_1,
+    uint k_1,
+    device type_9 const& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::float4 _e6 = params[tile_1.param + k_1];
+    return _e6;
+}
+
+metal::uint4 grad_bits(
+    Tile tile_2,
+    uint k_2,
+    device type_14 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e6 = grads[tile_2.grad + k_2];
+    return _e6;
+}
+
+metal::float4 grad_at(
+    Tile tile_3,
+    uint k_3,
+    device type_14 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e2 = grad_bits(tile_3, k_3, grads, _buffer_sizes);
+    return as_type<metal::float4>(_e2);
+}
+
+void set_param(
+    Tile tile_4,
+    uint k_4,
+    metal::float4 p_1,
+    device type_9& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    params[tile_4.param + k_4] = p_1;
+    return;
+}
+
 struct momentsInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void moments(
@@ -199,11 +243,11 @@ struct momentsInput {
 , device type_1 const& tiles [[user(fake0)]]
 , threadgroup type_7& sums
 , device type_8 const& hypers [[user(fake0)]]
-, device type_9 const& params [[user(fake0)]]
-, device type_9 const& grads [[user(fake0)]]
 , device type_9& exp_avg [[user(fake0)]]
 , device type_9& exp_avg_sq [[user(fake0)]]
 , device type_10& partials [[user(fake0)]]
+, device type_9 const& params [[user(fake0)]]
+, device type_14 const& grads [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     if (lane == 0u) {
@@ -223,8 +267,8 @@ struct momentsInput {
         if (metal::all(loop_bound_2 == uint2(0u))) { break; }
         loop_bound_2 -= uint2(loop_bound_2.y == 0u, 1u);
         if (!loop_init_2) {
-            uint _e83 = k;
-            k = _e83 + WIDTH;
+            uint _e81 = k;
+            k = _e81 + WIDTH;
         }
         loop_init_2 = false;
         if (h_1.pace.live == 1u) {
@@ -241,35 +285,37 @@ struct momentsInput {
         {
             uint _e26 = k;
             uint i_1 = _e3.first + _e26;
-            metal::float4 p_1 = params[i_1];
-            metal::float4 _e34 = grads[i_1];
-            metal::float4 _e35 = paced(h_1.pace, _e34);
-            metal::float4 _e40 = exp_avg[i_1];
-            metal::float4 m_1 = (h_1.moments.beta1_ * _e40) + (h_1.moments.fresh1_ * _e35);
-            metal::float4 _e50 = exp_avg_sq[i_1];
-            metal::float4 v_1 = (h_1.moments.beta2_ * _e50) + (h_1.moments.fresh2_ * (_e35 * _e35));
+            uint _e28 = k;
+            metal::float4 _e29 = param_at(_e3, _e28, params, _buffer_sizes);
+            uint _e31 = k;
+            metal::float4 _e32 = grad_at(_e3, _e31, grads, _buffer_sizes);
+            metal::float4 _e33 = paced(h_1.pace, _e32);
+            metal::float4 _e38 = exp_avg[i_1];
+            metal::float4 m_1 = (h_1.moments.beta1_ * _e38) + (h_1.moments.fresh1_ * _e33);
+            metal::float4 _e48 = exp_avg_sq[i_1];
+            metal::float4 v_1 = (h_1.moments.beta2_ * _e48) + (h_1.moments.fresh2_ * (_e33 * _e33));
             exp_avg[i_1] = m_1;
             exp_avg_sq[i_1] = v_1;
-            uint _e66 = k;
-            metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(_e66 * 4u)) < metal::uint4(_e3.length);
-            metal::float4 _e76 = direction(h_1, p_1, m_1, v_1);
-            metal::float4 u = metal::select(metal::float4(0.0), _e76, within);
-            metal::float2 _e78 = squares;
-            squares = _e78 + metal::float2(metal::dot(p_1, p_1), metal::dot(u, u));
+            uint _e64 = k;
+            metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(_e64 * 4u)) < metal::uint4(_e3.length);
+            metal::float4 _e74 = direction(h_1, _e29, m_1, v_1);
+            metal::float4 u = metal::select(metal::float4(0.0), _e74, within);
+            metal::float2 _e76 = squares;
+            squares = _e76 + metal::float2(metal::dot(_e29, _e29), metal::dot(u, u));
         }
     }
-    metal::float2 _e86 = squares;
-    metal::float2 _e87 = sum_over_workgroup(lane, _e86, sums);
-    squares = _e87;
+    metal::float2 _e84 = squares;
+    metal::float2 _e85 = sum_over_workgroup(lane, _e84, sums);
+    squares = _e85;
     if (lane == 0u) {
         local_1 = _e3.length > 0u;
     } else {
         local_1 = false;
     }
-    bool _e96 = local_1;
-    if (_e96) {
-        metal::float2 _e100 = squares;
-        partials[_e3.number] = _e100;
+    bool _e94 = local_1;
+    if (_e94) {
+        metal::float2 _e98 = squares;
+        partials[_e3.number] = _e98;
         return;
     } else {
         return;
@@ -299,7 +345,7 @@ struct finishInput {
     bool local_2 = {};
     bool local_3 = {};
     uint _e3 = unfold(group_1, grid_1);
-    if (_e3 >= (1 + (_buffer_sizes.size9 - 0 - 8) / 8)) {
+    if (_e3 >= (1 + (_buffer_sizes.size7 - 0 - 8) / 8)) {
         return;
     }
     Hyper h_2 = hypers[_e3];
@@ -364,10 +410,10 @@ struct applyInput {
 , uint lane_2 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
 , device type_8 const& hypers [[user(fake0)]]
-, device type_9& params [[user(fake0)]]
 , device type_9 const& exp_avg [[user(fake0)]]
 , device type_9 const& exp_avg_sq [[user(fake0)]]
 , device type_11 const& trust [[user(fake0)]]
+, device type_9& params [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local_4 = {};
@@ -384,11 +430,11 @@ struct applyInput {
         return;
     }
     uint i_2 = _e3.first + lane_2;
-    metal::float4 p_2 = params[i_2];
-    float _e31 = trust[_e3.segment];
-    metal::float4 _e35 = exp_avg[i_2];
-    metal::float4 _e38 = exp_avg_sq[i_2];
-    metal::float4 _e39 = direction(h_3, p_2, _e35, _e38);
-    params[i_2] = p_2 - ((h_3.pace.lr * _e31) * _e39);
+    metal::float4 _e21 = param_at(_e3, lane_2, params, _buffer_sizes);
+    float _e27 = trust[_e3.segment];
+    metal::float4 _e31 = exp_avg[i_2];
+    metal::float4 _e34 = exp_avg_sq[i_2];
+    metal::float4 _e35 = direction(h_3, _e21, _e31, _e34);
+    set_param(_e3, lane_2, _e21 - ((h_3.pace.lr * _e27) * _e35), params, _buffer_sizes);
     return;
 }

@@ -19,6 +19,8 @@ struct Tile {
     uint first;
     uint length;
     uint number;
+    uint param;
+    uint grad;
 };
 typedef Tile type_1[1];
 struct Pace {
@@ -42,6 +44,7 @@ struct Hyper {
 };
 typedef Hyper type_6[1];
 typedef metal::float4 type_7[1];
+typedef metal::uint4 type_9[1];
 constant uint WIDTH = 256u;
 
 uint unfold(
@@ -58,7 +61,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_5, grid_5);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -81,52 +84,73 @@ metal::float4 paced(
     return metal::select(g_2, metal::sign(g_2) * pace.limit, over);
 }
 
-metal::float4 gradient(
-    Hyper h,
-    uint i,
-    metal::float4 p,
-    device type_7 const& grads,
+metal::uint4 grad_bits(
+    Tile tile_1,
+    uint k,
+    device type_9 const& grads,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::float4 _e6 = grads[i];
-    metal::float4 _e7 = paced(h.pace, _e6);
-    return _e7 + (h.weight_decay * p);
+    metal::uint4 _e6 = grads[tile_1.grad + k];
+    return _e6;
+}
+
+metal::float4 grad_at(
+    Tile tile_2,
+    uint k_1,
+    device type_9 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e2 = grad_bits(tile_2, k_1, grads, _buffer_sizes);
+    return as_type<metal::float4>(_e2);
+}
+
+metal::float4 gradient(
+    Hyper h,
+    Tile tile_3,
+    uint lane_5,
+    metal::float4 p,
+    device type_9 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::float4 _e5 = grad_at(tile_3, lane_5, grads, _buffer_sizes);
+    metal::float4 _e6 = paced(h.pace, _e5);
+    return _e6 + (h.weight_decay * p);
 }
 
 metal::float4 square(
     Hyper h_1,
-    uint i_1,
+    uint i,
     metal::float4 g,
     device type_7& square_avg,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::float4 _e6 = square_avg[i_1];
+    metal::float4 _e6 = square_avg[i];
     metal::float4 s = (h_1.alpha * _e6) + (h_1.fresh * (g * g));
-    square_avg[i_1] = s;
+    square_avg[i] = s;
     return s;
 }
 
 metal::float4 variance(
     Hyper h_2,
-    uint i_2,
+    uint i_1,
     metal::float4 g_1,
     device type_7& square_avg,
     device type_7& grad_avg,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::float4 _e3 = square(h_2, i_2, g_1, square_avg, _buffer_sizes);
+    metal::float4 _e3 = square(h_2, i_1, g_1, square_avg, _buffer_sizes);
     if (h_2.centered == 0u) {
         return _e3;
     }
-    metal::float4 _e10 = grad_avg[i_2];
+    metal::float4 _e10 = grad_avg[i_1];
     metal::float4 a = (h_2.alpha * _e10) + (h_2.fresh * g_1);
-    grad_avg[i_2] = a;
+    grad_avg[i_1] = a;
     return metal::max(_e3 - (a * a), metal::float4(0.0));
 }
 
 metal::float4 speed(
     Hyper h_3,
-    uint i_3,
+    uint i_2,
     metal::float4 d,
     device type_7& momentum_buffer,
     constant _mslBufferSizes& _buffer_sizes
@@ -134,10 +158,31 @@ metal::float4 speed(
     if (h_3.momentum == 0.0) {
         return d;
     }
-    metal::float4 _e9 = momentum_buffer[i_3];
+    metal::float4 _e9 = momentum_buffer[i_2];
     metal::float4 buf = (h_3.momentum * _e9) + d;
-    momentum_buffer[i_3] = buf;
+    momentum_buffer[i_2] = buf;
     return buf;
+}
+
+metal::float4 param_at(
+    Tile tile_4,
+    uint k_2,
+    device type_7 const& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::float4 _e6 = params[tile_4.param + k_2];
+    return _e6;
+}
+
+void set_param(
+    Tile tile_5,
+    uint k_3,
+    metal::float4 p_1,
+    device type_7& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    params[tile_5.param + k_3] = p_1;
+    return;
 }
 
 struct plainInput {
@@ -148,9 +193,9 @@ struct plainInput {
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
 , device type_6 const& hypers [[user(fake0)]]
-, device type_7& params [[user(fake0)]]
-, device type_7 const& grads [[user(fake0)]]
 , device type_7& square_avg [[user(fake0)]]
+, device type_9 const& grads [[user(fake0)]]
+, device type_7& params [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local = {};
@@ -166,11 +211,11 @@ struct plainInput {
     if (_e18) {
         return;
     }
-    uint i_4 = _e3.first + lane;
-    metal::float4 p_1 = params[i_4];
-    metal::float4 _e24 = gradient(h_4, i_4, p_1, grads, _buffer_sizes);
-    metal::float4 _e29 = square(h_4, i_4, _e24, square_avg, _buffer_sizes);
-    params[i_4] = p_1 - (h_4.pace.lr * (_e24 / (metal::sqrt(_e29) + metal::float4(h_4.eps))));
+    uint i_3 = _e3.first + lane;
+    metal::float4 _e21 = param_at(_e3, lane, params, _buffer_sizes);
+    metal::float4 _e22 = gradient(h_4, _e3, lane, _e21, grads, _buffer_sizes);
+    metal::float4 _e25 = square(h_4, i_3, _e22, square_avg, _buffer_sizes);
+    set_param(_e3, lane, _e21 - (h_4.pace.lr * (_e22 / (metal::sqrt(_e25) + metal::float4(h_4.eps)))), params, _buffer_sizes);
     return;
 }
 
@@ -183,10 +228,10 @@ struct centeredInput {
 , uint lane_1 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
 , device type_6 const& hypers [[user(fake0)]]
-, device type_7& params [[user(fake0)]]
-, device type_7 const& grads [[user(fake0)]]
 , device type_7& square_avg [[user(fake0)]]
 , device type_7& grad_avg [[user(fake0)]]
+, device type_9 const& grads [[user(fake0)]]
+, device type_7& params [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local_1 = {};
@@ -202,11 +247,11 @@ struct centeredInput {
     if (_e18) {
         return;
     }
-    uint i_5 = _e3.first + lane_1;
-    metal::float4 p_2 = params[i_5];
-    metal::float4 _e24 = gradient(h_5, i_5, p_2, grads, _buffer_sizes);
-    metal::float4 _e29 = variance(h_5, i_5, _e24, square_avg, grad_avg, _buffer_sizes);
-    params[i_5] = p_2 - (h_5.pace.lr * (_e24 / (metal::sqrt(_e29) + metal::float4(h_5.eps))));
+    uint i_4 = _e3.first + lane_1;
+    metal::float4 _e21 = param_at(_e3, lane_1, params, _buffer_sizes);
+    metal::float4 _e22 = gradient(h_5, _e3, lane_1, _e21, grads, _buffer_sizes);
+    metal::float4 _e25 = variance(h_5, i_4, _e22, square_avg, grad_avg, _buffer_sizes);
+    set_param(_e3, lane_1, _e21 - (h_5.pace.lr * (_e22 / (metal::sqrt(_e25) + metal::float4(h_5.eps)))), params, _buffer_sizes);
     return;
 }
 
@@ -219,10 +264,10 @@ struct momentumInput {
 , uint lane_2 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
 , device type_6 const& hypers [[user(fake0)]]
-, device type_7& params [[user(fake0)]]
-, device type_7 const& grads [[user(fake0)]]
 , device type_7& square_avg [[user(fake0)]]
 , device type_7& momentum_buffer [[user(fake0)]]
+, device type_9 const& grads [[user(fake0)]]
+, device type_7& params [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local_2 = {};
@@ -238,12 +283,12 @@ struct momentumInput {
     if (_e18) {
         return;
     }
-    uint i_6 = _e3.first + lane_2;
-    metal::float4 p_3 = params[i_6];
-    metal::float4 _e24 = gradient(h_6, i_6, p_3, grads, _buffer_sizes);
-    metal::float4 _e29 = square(h_6, i_6, _e24, square_avg, _buffer_sizes);
-    metal::float4 _e35 = speed(h_6, i_6, _e24 / (metal::sqrt(_e29) + metal::float4(h_6.eps)), momentum_buffer, _buffer_sizes);
-    params[i_6] = p_3 - (h_6.pace.lr * _e35);
+    uint i_5 = _e3.first + lane_2;
+    metal::float4 _e21 = param_at(_e3, lane_2, params, _buffer_sizes);
+    metal::float4 _e22 = gradient(h_6, _e3, lane_2, _e21, grads, _buffer_sizes);
+    metal::float4 _e25 = square(h_6, i_5, _e22, square_avg, _buffer_sizes);
+    metal::float4 _e31 = speed(h_6, i_5, _e22 / (metal::sqrt(_e25) + metal::float4(h_6.eps)), momentum_buffer, _buffer_sizes);
+    set_param(_e3, lane_2, _e21 - (h_6.pace.lr * _e31), params, _buffer_sizes);
     return;
 }
 
@@ -256,11 +301,11 @@ struct centered_momentumInput {
 , uint lane_3 [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
 , device type_6 const& hypers [[user(fake0)]]
-, device type_7& params [[user(fake0)]]
-, device type_7 const& grads [[user(fake0)]]
 , device type_7& square_avg [[user(fake0)]]
 , device type_7& grad_avg [[user(fake0)]]
 , device type_7& momentum_buffer [[user(fake0)]]
+, device type_9 const& grads [[user(fake0)]]
+, device type_7& params [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     bool local_3 = {};
@@ -276,11 +321,11 @@ struct centered_momentumInput {
     if (_e18) {
         return;
     }
-    uint i_7 = _e3.first + lane_3;
-    metal::float4 p_4 = params[i_7];
-    metal::float4 _e24 = gradient(h_7, i_7, p_4, grads, _buffer_sizes);
-    metal::float4 _e29 = variance(h_7, i_7, _e24, square_avg, grad_avg, _buffer_sizes);
-    metal::float4 _e35 = speed(h_7, i_7, _e24 / (metal::sqrt(_e29) + metal::float4(h_7.eps)), momentum_buffer, _buffer_sizes);
-    params[i_7] = p_4 - (h_7.pace.lr * _e35);
+    uint i_6 = _e3.first + lane_3;
+    metal::float4 _e21 = param_at(_e3, lane_3, params, _buffer_sizes);
+    metal::float4 _e22 = gradient(h_7, _e3, lane_3, _e21, grads, _buffer_sizes);
+    metal::float4 _e25 = variance(h_7, i_6, _e22, square_avg, grad_avg, _buffer_sizes);
+    metal::float4 _e31 = speed(h_7, i_6, _e22 / (metal::sqrt(_e25) + metal::float4(h_7.eps)), momentum_buffer, _buffer_sizes);
+    set_param(_e3, lane_3, _e21 - (h_7.pace.lr * _e31), params, _buffer_sizes);
     return;
 }

@@ -10,10 +10,11 @@ struct _mslBufferSizes {
     uint size3;
     uint size4;
     uint size5;
-    uint size6;
+    uint size7;
     uint size8;
     uint size9;
     uint size10;
+    uint size13;
 };
 
 struct Tile {
@@ -21,15 +22,16 @@ struct Tile {
     uint first;
     uint length;
     uint number;
+    uint param;
+    uint grad;
 };
 typedef Tile type_1[1];
 struct type_8 {
     metal::float2 inner[256];
 };
 typedef uint type_9[1];
-typedef metal::uint4 type_10[1];
-typedef metal::float2 type_11[1];
-typedef metal::uint2 type_13[1];
+typedef metal::float2 type_10[1];
+typedef metal::uint2 type_12[1];
 struct Settings {
     uint clip;
     float bound;
@@ -45,6 +47,7 @@ struct Settings {
     float fresh;
     uint warmup;
 };
+typedef metal::uint4 type_13[1];
 struct Plan {
     uint group;
     uint seeds;
@@ -68,9 +71,10 @@ struct Count {
     uint steps;
     uint seeded;
 };
-typedef Plan type_14[1];
-typedef float type_15[1];
-typedef Count type_16[1];
+typedef Plan type_15[1];
+typedef float type_16[1];
+typedef Count type_17[1];
+typedef metal::float4 type_18[1];
 constant uint WIDTH = 256u;
 constant uint RING = 4096u;
 
@@ -88,7 +92,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_3, grid_3);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 16) / 16)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -223,6 +227,16 @@ metal::float2 marked(
     return metal::float2(largest_1, bad_1 ? (-1.0 - squares) : squares);
 }
 
+metal::uint4 grad_bits(
+    Tile tile_1,
+    uint k_1,
+    device type_13 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e6 = grads[tile_1.grad + k_1];
+    return _e6;
+}
+
 float one_minus_exp(
     float x
 ) {
@@ -350,6 +364,37 @@ float share_after(
     return _e26 ? metal::max(_e7, 9.0 / (10.0 + t_1)) : _e4;
 }
 
+metal::float4 param_at(
+    Tile tile_2,
+    uint k_2,
+    device type_18 const& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::float4 _e6 = params[tile_2.param + k_2];
+    return _e6;
+}
+
+void set_param(
+    Tile tile_3,
+    uint k_3,
+    metal::float4 p,
+    device type_18& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    params[tile_3.param + k_3] = p;
+    return;
+}
+
+metal::float4 grad_at(
+    Tile tile_4,
+    uint k_4,
+    device type_13 const& grads,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    metal::uint4 _e2 = grad_bits(tile_4, k_4, grads, _buffer_sizes);
+    return as_type<metal::float4>(_e2);
+}
+
 struct block_normInput {
 };
 [[max_total_threads_per_threadgroup(256)]] kernel void block_norm(
@@ -359,9 +404,9 @@ struct block_normInput {
 , device type_1 const& tiles [[user(fake0)]]
 , threadgroup type_8& sums
 , device type_9 const& rows [[user(fake0)]]
-, device type_10 const& grads [[user(fake0)]]
-, device type_11& partials [[user(fake0)]]
+, device type_10& partials [[user(fake0)]]
 , device Settings const& settings [[user(fake0)]]
+, device type_13 const& grads [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     if (lane == 0u) {
@@ -388,8 +433,8 @@ struct block_normInput {
         if (metal::all(loop_bound_3 == uint2(0u))) { break; }
         loop_bound_3 -= uint2(loop_bound_3.y == 0u, 1u);
         if (!loop_init_3) {
-            uint _e101 = k;
-            k = _e101 + WIDTH;
+            uint _e97 = k;
+            k = _e97 + WIDTH;
         }
         loop_init_3 = false;
         if (live) {
@@ -404,60 +449,60 @@ struct block_normInput {
             break;
         }
         {
-            uint _e35 = k;
-            metal::uint4 bits_1 = grads[_e3.first + _e35];
-            uint _e44 = k;
-            metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(_e44 * 4u)) < metal::uint4(_e3.length);
-            metal::bool4 _e55 = finite(bits_1);
-            metal::float4 g = metal::abs(metal::select(metal::float4(0.0), as_type<metal::float4>(bits_1), _e55 & within));
-            bool _e59 = bad;
-            if (!(_e59)) {
-                metal::bool4 _e63 = finite(bits_1);
-                local_1 = metal::any(!(_e63) & within);
+            uint _e33 = k;
+            metal::uint4 _e34 = grad_bits(_e3, _e33, grads, _buffer_sizes);
+            uint _e40 = k;
+            metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(_e40 * 4u)) < metal::uint4(_e3.length);
+            metal::bool4 _e51 = finite(_e34);
+            metal::float4 g = metal::abs(metal::select(metal::float4(0.0), as_type<metal::float4>(_e34), _e51 & within));
+            bool _e55 = bad;
+            if (!(_e55)) {
+                metal::bool4 _e59 = finite(_e34);
+                local_1 = metal::any(!(_e59) & within);
             } else {
                 local_1 = true;
             }
-            bool _e68 = local_1;
-            bad = _e68;
+            bool _e64 = local_1;
+            bad = _e64;
             float largest_3 = metal::max(metal::max(g.x, g.y), metal::max(g.z, g.w));
-            float _e77 = own.x;
-            if (largest_3 > _e77) {
+            float _e73 = own.x;
+            if (largest_3 > _e73) {
                 local_2 = largest_3 >= 0.000000000000000000000000000000000000012;
             } else {
                 local_2 = false;
             }
-            bool _e84 = local_2;
-            if (_e84) {
-                metal::float2 _e85 = own;
-                float _e86 = rescaled(_e85, largest_3);
-                own = metal::float2(largest_3, _e86);
-                float _e88 = unit_for(largest_3);
-                unit = _e88;
-                float _e89 = unit;
-                inverse = 1.0 / (largest_3 * _e89);
+            bool _e80 = local_2;
+            if (_e80) {
+                metal::float2 _e81 = own;
+                float _e82 = rescaled(_e81, largest_3);
+                own = metal::float2(largest_3, _e82);
+                float _e84 = unit_for(largest_3);
+                unit = _e84;
+                float _e85 = unit;
+                inverse = 1.0 / (largest_3 * _e85);
             }
-            float _e93 = unit;
-            float _e95 = inverse;
-            metal::float4 part_1 = (g * _e93) * _e95;
-            float _e98 = own.y;
-            own.y = _e98 + metal::dot(part_1, part_1);
+            float _e89 = unit;
+            float _e91 = inverse;
+            metal::float4 part_1 = (g * _e89) * _e91;
+            float _e94 = own.y;
+            own.y = _e94 + metal::dot(part_1, part_1);
         }
     }
-    float _e105 = own.x;
-    bool _e106 = bad;
-    metal::float2 _e109 = max_over_workgroup(lane, metal::float2(_e105, static_cast<float>(_e106)), sums);
-    metal::float2 _e110 = own;
-    float _e112 = rescaled(_e110, _e109.x);
-    metal::float2 _e115 = sum_over_workgroup(lane, metal::float2(_e112, 0.0), sums);
+    float _e101 = own.x;
+    bool _e102 = bad;
+    metal::float2 _e105 = max_over_workgroup(lane, metal::float2(_e101, static_cast<float>(_e102)), sums);
+    metal::float2 _e106 = own;
+    float _e108 = rescaled(_e106, _e105.x);
+    metal::float2 _e111 = sum_over_workgroup(lane, metal::float2(_e108, 0.0), sums);
     if (lane == 0u) {
         local_3 = _e3.length > 0u;
     } else {
         local_3 = false;
     }
-    bool _e124 = local_3;
-    if (_e124) {
-        metal::float2 _e133 = marked(_e109.x, _e115.x, _e109.y > 0.0);
-        partials[_e3.number] = _e133;
+    bool _e120 = local_3;
+    if (_e120) {
+        metal::float2 _e129 = marked(_e105.x, _e111.x, _e105.y > 0.0);
+        partials[_e3.number] = _e129;
         return;
     } else {
         return;
@@ -472,9 +517,10 @@ struct tensor_normInput {
 , metal::uint3 grid_1 [[threadgroups_per_grid]]
 , uint lane_1 [[thread_index_in_threadgroup]]
 , threadgroup type_8& sums
-, device type_11 const& partials [[user(fake0)]]
-, device type_13 const& spans [[user(fake0)]]
-, device type_11& norms [[user(fake0)]]
+, device type_9 const& rows [[user(fake0)]]
+, device type_10 const& partials [[user(fake0)]]
+, device type_12 const& spans [[user(fake0)]]
+, device type_10& norms [[user(fake0)]]
 , device Settings const& settings [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
@@ -491,7 +537,10 @@ struct tensor_normInput {
     if (_e3 >= _e6) {
         return;
     }
-    metal::uint2 span_2 = spans[_e3];
+    metal::uint2 _e12 = spans[_e3];
+    uint _e16 = settings.stride;
+    uint _e19 = rows[_e3 * _e16];
+    metal::uint2 span_2 = (_e19 == 1u) ? _e12 : metal::uint2(0u);
     i = lane_1;
     uint2 loop_bound_4 = uint2(4294967295u);
     bool loop_init_4 = true;
@@ -499,25 +548,25 @@ struct tensor_normInput {
         if (metal::all(loop_bound_4 == uint2(0u))) { break; }
         loop_bound_4 -= uint2(loop_bound_4.y == 0u, 1u);
         if (!loop_init_4) {
-            uint _e32 = i;
-            i = _e32 + WIDTH;
+            uint _e44 = i;
+            i = _e44 + WIDTH;
         }
         loop_init_4 = false;
-        uint _e15 = i;
-        if (_e15 < span_2.y) {
+        uint _e27 = i;
+        if (_e27 < span_2.y) {
         } else {
             break;
         }
         {
-            uint _e20 = i;
-            metal::float2 norm_2 = partials[span_2.x + _e20];
-            metal::float2 _e24 = top;
-            top = metal::max(_e24, metal::float2(norm_2.x, static_cast<float>(norm_2.y < 0.0)));
+            uint _e32 = i;
+            metal::float2 norm_2 = partials[span_2.x + _e32];
+            metal::float2 _e36 = top;
+            top = metal::max(_e36, metal::float2(norm_2.x, static_cast<float>(norm_2.y < 0.0)));
         }
     }
-    metal::float2 _e35 = top;
-    metal::float2 _e36 = max_over_workgroup(lane_1, _e35, sums);
-    top = _e36;
+    metal::float2 _e47 = top;
+    metal::float2 _e48 = max_over_workgroup(lane_1, _e47, sums);
+    top = _e48;
     i_1 = lane_1;
     uint2 loop_bound_5 = uint2(4294967295u);
     bool loop_init_5 = true;
@@ -525,31 +574,31 @@ struct tensor_normInput {
         if (metal::all(loop_bound_5 == uint2(0u))) { break; }
         loop_bound_5 -= uint2(loop_bound_5.y == 0u, 1u);
         if (!loop_init_5) {
-            uint _e54 = i_1;
-            i_1 = _e54 + WIDTH;
+            uint _e66 = i_1;
+            i_1 = _e66 + WIDTH;
         }
         loop_init_5 = false;
-        uint _e40 = i_1;
-        if (_e40 < span_2.y) {
+        uint _e52 = i_1;
+        if (_e52 < span_2.y) {
         } else {
             break;
         }
         {
-            float _e43 = sum;
-            uint _e46 = i_1;
-            metal::float2 _e49 = partials[span_2.x + _e46];
-            float _e51 = top.x;
-            float _e52 = rescaled(_e49, _e51);
-            sum = _e43 + _e52;
+            float _e55 = sum;
+            uint _e58 = i_1;
+            metal::float2 _e61 = partials[span_2.x + _e58];
+            float _e63 = top.x;
+            float _e64 = rescaled(_e61, _e63);
+            sum = _e55 + _e64;
         }
     }
-    float _e57 = sum;
-    metal::float2 _e60 = sum_over_workgroup(lane_1, metal::float2(_e57, 0.0), sums);
+    float _e69 = sum;
+    metal::float2 _e72 = sum_over_workgroup(lane_1, metal::float2(_e69, 0.0), sums);
     if (lane_1 == 0u) {
-        float _e66 = top.x;
-        float _e69 = top.y;
-        metal::float2 _e72 = marked(_e66, _e60.x, _e69 > 0.0);
-        norms[_e3] = _e72;
+        float _e78 = top.x;
+        float _e81 = top.y;
+        metal::float2 _e84 = marked(_e78, _e72.x, _e81 > 0.0);
+        norms[_e3] = _e84;
         return;
     } else {
         return;
@@ -567,11 +616,11 @@ struct prepareInput {
   uint lane_2 [[thread_index_in_threadgroup]]
 , threadgroup type_8& sums
 , device type_9& rows [[user(fake0)]]
-, device type_11 const& norms [[user(fake0)]]
+, device type_10 const& norms [[user(fake0)]]
 , device Settings const& settings [[user(fake0)]]
-, device type_14 const& plans [[user(fake0)]]
-, device type_15 const& rates [[user(fake0)]]
-, device type_16& counts [[user(fake0)]]
+, device type_15 const& plans [[user(fake0)]]
+, device type_16 const& rates [[user(fake0)]]
+, device type_17& counts [[user(fake0)]]
 , device Standing& standing [[user(fake0)]]
 , device float& share [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]

@@ -6,6 +6,8 @@ struct Tile {
   first: u32,   // its first vec4 in the window
   length: u32,  // values in it, padding not counted
   number: u32,  // its place among the tiles of all windows
+  param: u32,   // where its parameters begin, in vec4s or, where they are taken one by one, in values
+  grad: u32,    // and its gradients
 }
 
 @group(0) @binding(1) var<storage, read> tiles: array<Tile>;

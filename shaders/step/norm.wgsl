@@ -4,7 +4,6 @@ const TINY = 1.2e-38; // below it a quotient is not to be relied on
 const SMALL_UNIT = 5.421010862427522e-20; // 2^-64
 
 @group(0) @binding(0) var<storage, read_write> rows: array<u32>;
-@group(0) @binding(3) var<storage, read> grads: array<vec4<u32>>;
 @group(0) @binding(7) var<storage, read_write> partials: array<vec2<f32>>;
 @group(0) @binding(9) var<storage, read> spans: array<vec2<u32>>;
 @group(0) @binding(10) var<storage, read_write> norms: array<vec2<f32>>;
@@ -40,7 +39,7 @@ fn block_norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
   var unit = 1.0;
   var bad = false;
   for (var k = lane; live && k * 4u < block.length; k += WIDTH) {
-    let bits = grads[block.first + k];
+    let bits = grad_bits(block, k);
     let within = vec4<u32>(0u, 1u, 2u, 3u) + k * 4u < vec4<u32>(block.length);
     let g = abs(select(vec4<f32>(0.0), bitcast<vec4<f32>>(bits), finite(bits) & within));
     bad = bad || any(!finite(bits) & within);
@@ -63,7 +62,8 @@ fn block_norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
 fn tensor_norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let segment = unfold(group, grid);
   if (segment >= settings.tensors) { return; }
-  let span = spans[segment];
+  // A tensor without a gradient keeps the sums of an earlier step.
+  let span = select(vec2<u32>(0u), spans[segment], rows[segment * settings.stride] == 1u);
   var top = vec2<f32>(0.0);
   for (var i = lane; i < span.y; i += WIDTH) {
     let norm = partials[span.x + i];

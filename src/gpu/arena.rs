@@ -5,6 +5,7 @@ use super::device::Gpu;
 use super::layout::Layout;
 use crate::optim::Ledger;
 use crate::optim::rule::{Binding, MAX_SLOTS};
+use std::sync::OnceLock;
 
 /// Buffers by window.
 pub(super) type Windows = Vec<wgpu::Buffer>;
@@ -13,14 +14,13 @@ pub(super) type Windows = Vec<wgpu::Buffer>;
 #[derive(Debug)]
 pub(super) struct Arena {
     pub layout: Layout,
+    /// Where a window's parameters stand in buffers of the caller, a buffer of no use.
     pub params: Windows,
-    pub grads: Windows,
+    grads: Vec<OnceLock<wgpu::Buffer>>,
     pub means: Windows,
     pub averages: Windows,
     pub share: wgpu::Buffer,
     pub slots: [Windows; MAX_SLOTS],
-    pub tiles: Windows,
-    pub blocks: Windows,
     pub hypers: wgpu::Buffer,
     pub partials: wgpu::Buffer,
     pub trust: wgpu::Buffer,
@@ -49,21 +49,19 @@ pub(super) fn table<T: bytemuck::Pod>(gpu: &Gpu, label: &str, rows: &[T]) -> wgp
 
 impl Arena {
     /// Makes zeroed buffers for the tensors of a ledger, without slots.
-    pub fn new(gpu: &Gpu, ledger: &Ledger) -> Self {
+    pub fn new(gpu: &Gpu, ledger: &Ledger, own: impl Fn(usize) -> bool) -> Self {
         let lengths: Vec<usize> = ledger.tensors().iter().map(|tensor| tensor.length).collect();
-        let layout = Layout::new(&lengths, gpu.window_capacity());
-        let (tiles, blocks) = (layout.tiles(), layout.blocks());
-        let count: usize = blocks.iter().map(Vec::len).sum();
+        let layout = Layout::new(&lengths, own, gpu.window_capacity());
+        let count: usize = layout.spans().iter().map(|span| span.length as usize).sum();
+        let params = |(window, size)| storage(gpu, "params", if layout.is_own(window) { 0 } else { size });
         Self {
-            params: windows(gpu, &layout, "params"),
-            grads: windows(gpu, &layout, "grads"),
+            params: layout.windows().enumerate().map(params).collect(),
+            grads: layout.windows().map(|_| OnceLock::new()).collect(),
             means: Windows::new(),
             averages: if ledger.ema().is_ok() { windows(gpu, &layout, "averages") } else { Windows::new() },
             share: storage(gpu, "share", 4),
             shares: storage(gpu, "shares", lengths.len() as u64 * 4),
             slots: Default::default(),
-            tiles: tiles.iter().map(|tiles| table(gpu, "tiles", tiles)).collect(),
-            blocks: blocks.iter().map(|blocks| table(gpu, "blocks", blocks)).collect(),
             hypers: storage(gpu, "hypers", (lengths.len() * ledger.entry().hyper_size) as u64),
             partials: storage(gpu, "partials", count as u64 * 8),
             trust: storage(gpu, "trust", lengths.len() as u64 * 4),
@@ -83,6 +81,20 @@ impl Arena {
         self.means = windows(gpu, &self.layout, "means");
     }
 
+    /// The gradients of a window, made when they are first asked for: a caller may have buffers of its own for all.
+    pub fn grads(&self, gpu: &Gpu, window: usize) -> &wgpu::Buffer {
+        let size = || self.layout.windows().nth(window).unwrap_or_default();
+        self.grads[window].get_or_init(|| storage(gpu, "grads", size()))
+    }
+
+    /// Writes a tensor's gradient.
+    pub fn write_grad(&self, gpu: &Gpu, tensor: usize, values: &[f32]) {
+        for piece in self.layout.pieces(tensor) {
+            let bytes = bytemuck::cast_slice(&values[piece.values.clone()]);
+            gpu.queue.write_buffer(self.grads(gpu, piece.window), piece.at as u64 * 4, bytes);
+        }
+    }
+
     /// Writes a tensor's values into one of the sets of windows. `values` has the tensor's length.
     pub fn write(&self, gpu: &Gpu, set: &Windows, tensor: usize, values: &[f32]) {
         for piece in self.layout.pieces(tensor) {
@@ -91,15 +103,14 @@ impl Arena {
         }
     }
 
-    /// The buffer that a binding means in a window; none where the run has none of that kind.
+    /// The buffer that a binding means in a window; none where the run has none of that kind. Tiles and gradients are
+    /// those of a batch.
     pub fn buffer(&self, binding: Binding, window: usize) -> Option<&wgpu::Buffer> {
         let control = self.control.as_ref();
         match binding {
             Binding::Hypers | Binding::Rows => Some(&self.hypers),
-            Binding::Tiles => self.tiles.get(window),
-            Binding::Blocks => self.blocks.get(window),
+            Binding::Tiles | Binding::Blocks | Binding::Grads => None,
             Binding::Params => self.params.get(window),
-            Binding::Grads => self.grads.get(window),
             Binding::Slot(slot) => self.slots[slot].get(window),
             Binding::Partials => Some(&self.partials),
             Binding::Trust => Some(&self.trust),
@@ -125,12 +136,10 @@ fn windows(gpu: &Gpu, layout: &Layout, label: &str) -> Windows {
 impl Drop for Arena {
     /// Gives the memory back at once: a browser would keep it until its garbage collector runs.
     fn drop(&mut self) {
-        let sets = [&self.params, &self.grads, &self.means, &self.averages, &self.tiles, &self.blocks]
-            .into_iter()
-            .chain(&self.slots)
-            .flatten();
+        let sets = [&self.params, &self.means, &self.averages].into_iter().chain(&self.slots).flatten();
+        let grads = self.grads.iter().filter_map(OnceLock::get);
         let control = self.control.iter().flat_map(ControlBuffers::all);
         let tables = [&self.hypers, &self.partials, &self.trust, &self.shares, &self.share, &self.spans];
-        sets.chain(tables).chain(control).for_each(wgpu::Buffer::destroy);
+        sets.chain(grads).chain(tables).chain(control).for_each(wgpu::Buffer::destroy);
     }
 }

@@ -18,26 +18,54 @@ pub(super) const PASSES: &[Pass] = &[Pass {
     uses: &[Binding::Tiles, Binding::Params, Binding::Share, Binding::Averages],
 }];
 
-/// Exchanges the contents of two buffers of one size.
-fn exchange(gpu: &Gpu, one: &wgpu::Buffer, other: &wgpu::Buffer) {
-    let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-    let label = Some("webgpu-optim.exchange");
-    let size = one.size();
-    let third = gpu.device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
-    let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    for (from, to) in [(one, &third), (other, one), (&third, other)] {
-        encoder.copy_buffer_to_buffer(from, 0, to, 0, size);
+/// Where some parameters stand, and where their averages do.
+struct Pair {
+    params: (wgpu::Buffer, u64),
+    averages: (wgpu::Buffer, u64),
+    size: u64,
+}
+
+impl Pair {
+    fn exchange(&self, gpu: &Gpu) {
+        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let (label, size) = (Some("webgpu-optim.exchange"), self.size);
+        let third = gpu.device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let (params, averages, aside) = (&self.params, &self.averages, &(third.clone(), 0));
+        for (from, to) in [(params, aside), (averages, params), (aside, averages)] {
+            encoder.copy_buffer_to_buffer(&from.0, from.1, &to.0, to.1, size);
+        }
+        gpu.queue.submit([encoder.finish()]);
+        third.destroy();
     }
-    gpu.queue.submit([encoder.finish()]);
-    third.destroy();
 }
 
 impl Trainer {
+    fn pairs(&self) -> Vec<Pair> {
+        let layout = &self.arena.layout;
+        let (ours, averages) = (&self.arena.params, &self.arena.averages);
+        let windows = averages.iter().enumerate().filter(|(window, _)| !layout.is_own(*window));
+        let whole = windows.map(|(window, averages)| Pair {
+            params: (ours[window].clone(), 0),
+            averages: (averages.clone(), 0),
+            size: averages.size(),
+        });
+        let own = layout.all().iter().filter(|_| !averages.is_empty()).filter_map(|piece| {
+            let view = self.own[piece.tensor].as_ref()?;
+            Some(Pair {
+                params: (view.buffer.clone(), view.offset + piece.values.start as u64 * 4),
+                averages: (averages[piece.window].clone(), piece.at as u64 * 4),
+                size: piece.values.len() as u64 * 4,
+            })
+        });
+        whole.chain(own).collect()
+    }
+
     /// Lets the averages begin with the parameters as they stand.
     pub fn start_averages(&self) {
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-        for (params, averages) in self.arena.params.iter().zip(&self.arena.averages) {
-            encoder.copy_buffer_to_buffer(params, 0, averages, 0, params.size());
+        for Pair { params, averages, size } in self.pairs() {
+            encoder.copy_buffer_to_buffer(&params.0, params.1, &averages.0, averages.1, size);
         }
         self.gpu.queue.submit([encoder.finish()]);
     }
@@ -48,7 +76,7 @@ impl Trainer {
     /// [`Error::Unsupported`] for a run without [`Ema`](crate::Ema); the future as [`Trainer::params`].
     pub fn averages(&self) -> Result<impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<>, Error> {
         self.ledger.ema()?;
-        Ok(self.read(&self.arena.averages))
+        Ok(self.read(&self.arena.averages, &[]))
     }
 
     /// Puts the averages in the parameters' place, or the parameters back in theirs, bit for bit. No step is taken
@@ -59,9 +87,7 @@ impl Trainer {
     pub fn swap_ema(&mut self) -> Result<(), Error> {
         self.gpu.check()?;
         self.ledger.swap()?;
-        for (params, averages) in self.arena.params.iter().zip(&self.arena.averages) {
-            exchange(&self.gpu, params, averages);
-        }
+        self.pairs().iter().for_each(|pair| pair.exchange(&self.gpu));
         Ok(())
     }
 }

@@ -1,60 +1,44 @@
-//! From the ledger's passes to dispatches bound to the arena's buffers.
+//! From the ledger's passes to dispatches bound to the arena's buffers and the caller's.
 
-use super::Tile;
+use super::batch::{Batch, Batches, Grad};
+use super::form::Form;
 use super::pipeline::{Shader, kernel};
 use super::trainer::Trainer;
 use super::{accumulate, average, control};
 use crate::optim::rule::{Binding, Over, Pass};
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub(super) struct Dispatch {
     pub pipeline: wgpu::ComputePipeline,
     pub bind_group: wgpu::BindGroup,
     pub grid: (u32, u32),
+    pub values: u64,
 }
 
-pub(super) const STEP: usize = 0;
-pub(super) const STEP_ACCUMULATED: usize = 1;
-pub(super) const ACCUMULATE: usize = 2;
+/// What is recorded for gradients that stand in certain places.
+#[derive(Debug)]
+pub(super) struct Plan {
+    grads: Vec<Grad>,
+    batches: Arc<Batches>,
+    pub step: Vec<Dispatch>,
+    pub accumulate: Vec<Dispatch>,
+}
+
+/// How many plans are kept for callers whose gradients change places.
+const PLANS: usize = 8;
 
 impl Trainer {
-    /// Adds the slots that are needed and not there yet, and binds every pass to its buffers.
-    pub(super) fn bind(&mut self) {
+    /// Adds the slots that are needed and not there yet; plans made before no longer hold.
+    pub(super) fn rebind(&mut self) {
         for (slot, name) in self.ledger.slots() {
             if self.arena.slots[slot].is_empty() {
                 self.arena.add_slot(&self.gpu, slot, name);
                 self.fill(slot);
             }
         }
-        let step = |trainer: &Self, grads: Binding| {
-            let decided =
-                trainer.arena.control.is_some().then(|| trainer.dispatches(control::SHADER, control::PASSES, grads));
-            let rule = trainer.dispatches(trainer.ledger.entry().into(), trainer.ledger.passes(), grads);
-            let averaged =
-                trainer.ledger.ema().is_ok().then(|| trainer.dispatches(average::SHADER, average::PASSES, grads));
-            decided.into_iter().flatten().chain(rule).chain(averaged.into_iter().flatten()).collect()
-        };
-        self.dispatches[STEP] = step(self, Binding::Grads);
-        if !self.arena.means.is_empty() {
-            self.dispatches[STEP_ACCUMULATED] = step(self, Binding::Means);
-            self.dispatches[ACCUMULATE] = self.dispatches(accumulate::SHADER, accumulate::PASSES, Binding::Grads);
-        }
-    }
-
-    /// Every dispatch of some passes, their gradients taken from one of the two places there are.
-    fn dispatches(&self, shader: Shader, passes: &[Pass], grads: Binding) -> Vec<Dispatch> {
-        let counts = |tiles: Vec<Vec<Tile>>| tiles.iter().map(Vec::len).enumerate().collect::<Vec<_>>();
-        let (tiles, blocks) = (counts(self.arena.layout.tiles()), counts(self.arena.layout.blocks()));
-        let tensors = [(0, self.ledger.tensors().len())];
-        let over = |pass: &Pass| match pass.over {
-            Over::Tiles => tiles.as_slice(),
-            Over::Blocks => blocks.as_slice(),
-            Over::Tensors => tensors.as_slice(),
-            Over::Once => &[(0, 1)],
-        };
-        let each =
-            |pass| over(pass).iter().map(move |&(window, count)| self.dispatch(shader, pass, window, count, grads));
-        passes.iter().flat_map(each).collect()
+        self.plans.clear();
+        self.accumulated.clear();
     }
 
     fn fill(&self, slot: usize) {
@@ -66,19 +50,115 @@ impl Trainer {
         }
     }
 
-    fn dispatch(&self, shader: Shader, pass: &Pass, window: usize, workgroups: usize, grads: Binding) -> Dispatch {
-        let kernel = kernel(&self.gpu, shader, pass);
-        let entry = |binding: &Binding| {
-            let place = if *binding == Binding::Grads { grads } else { *binding };
-            let buffer = self.arena.buffer(place, window)?;
-            Some(wgpu::BindGroupEntry { binding: binding.number(), resource: buffer.as_entire_binding() })
+    /// The place of the plan for gradients where `self.grads` says they are, made where there is none yet.
+    pub(super) fn plan(&mut self) -> usize {
+        let found = self.plans.iter().position(|plan| plan.grads == self.grads);
+        found.unwrap_or_else(|| {
+            self.plans.truncate(PLANS - 1);
+            let plan = self.make_plan();
+            self.plans.insert(0, plan);
+            0
+        })
+    }
+
+    fn make_plan(&self) -> Plan {
+        let (grads, all) = (self.grads.clone(), Arc::clone(&self.batches));
+        let arena = grads.iter().all(|grad| *grad == Grad::Arena);
+        let batches = if arena {
+            all
+        } else {
+            Arc::new(Batches::new(&self.gpu, &self.arena, &self.own, &grads, self.ledger.values_per_submit()))
         };
-        let entries: Vec<_> = pass.uses.iter().filter_map(entry).collect();
+        let step = self.step_with(&batches, Binding::Grads);
+        Plan { grads, batches, step, accumulate: Vec::new() }
+    }
+
+    /// As [`Trainer::plan`], with what accumulated gradients need.
+    pub(super) fn plan_accumulation(&mut self) -> usize {
+        if self.arena.means.is_empty() {
+            self.arena.add_means(&self.gpu);
+        }
+        if self.accumulated.is_empty() {
+            self.accumulated = self.step_with(&self.batches, Binding::Means);
+        }
+        let place = self.plan();
+        if self.plans[place].accumulate.is_empty() {
+            let batches = Arc::clone(&self.plans[place].batches);
+            self.plans[place].accumulate = self.accumulate_with(&batches);
+        }
+        place
+    }
+
+    fn accumulate_with(&self, batches: &Batches) -> Vec<Dispatch> {
+        self.dispatches(accumulate::SHADER, accumulate::PASSES, batches, Binding::Grads)
+    }
+
+    fn step_with(&self, batches: &Batches, grads: Binding) -> Vec<Dispatch> {
+        let of = |shader, passes| self.dispatches(shader, passes, batches, grads);
+        let decided = self.arena.control.is_some().then(|| of(control::SHADER, control::PASSES));
+        let rule = of(self.ledger.entry().into(), self.ledger.passes());
+        let averaged = self.ledger.ema().is_ok().then(|| of(average::SHADER, average::PASSES));
+        decided.into_iter().flatten().chain(rule).chain(averaged.into_iter().flatten()).collect()
+    }
+
+    /// Every dispatch of some passes. Those that take no gradient go over all tensors.
+    fn dispatches(&self, shader: Shader, passes: &[Pass], batches: &Batches, grads: Binding) -> Vec<Dispatch> {
+        let each = |pass: &Pass| -> Vec<Dispatch> {
+            let batches = if pass.uses.contains(&Binding::Grads) { batches } else { &self.batches };
+            let over = match pass.over {
+                Over::Tiles => &batches.tiles,
+                Over::Blocks => &batches.blocks,
+                Over::Tensors => return vec![self.dispatch(shader, pass, None, grads, self.ledger.tensors().len())],
+                Over::Once => return vec![self.dispatch(shader, pass, None, grads, 1)],
+            };
+            over.iter().map(|batch| self.dispatch(shader, pass, Some(batch), grads, batch.count)).collect()
+        };
+        passes.iter().flat_map(each).collect()
+    }
+
+    fn dispatch(&self, shader: Shader, pass: &Pass, batch: Option<&Batch>, grads: Binding, count: usize) -> Dispatch {
+        let mut form = batch.map_or(Form::default(), |batch| batch.form);
+        if grads == Binding::Means {
+            form = Form { params: form.params, ..Form::default() };
+        }
+        let form = form.of(pass);
+        let kernel = kernel(&self.gpu, shader, pass, form);
+        let uses: Vec<Binding> = pass.uses.iter().copied().filter(|binding| form.binds(*binding)).collect();
+        let entry = |binding: &Binding| {
+            let resource = self.resource(*binding, batch, grads)?;
+            Some(wgpu::BindGroupEntry { binding: binding.number(), resource })
+        };
+        let entries: Vec<_> = uses.iter().filter_map(entry).collect();
         let bind_group = self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("webgpu-optim.step"),
             layout: &kernel.layout,
             entries: &entries,
         });
-        Dispatch { pipeline: kernel.pipeline, bind_group, grid: self.gpu.fold(workgroups) }
+        let values = batch.map_or(0, |batch| batch.values);
+        Dispatch { pipeline: kernel.pipeline, bind_group, grid: self.gpu.fold(count), values }
+    }
+
+    fn resource<'a>(
+        &'a self,
+        binding: Binding,
+        batch: Option<&'a Batch>,
+        grads: Binding,
+    ) -> Option<wgpu::BindingResource<'a>> {
+        let window = batch.map_or(0, |batch| batch.window);
+        let own = match binding {
+            Binding::Params => batch?.params.as_ref(),
+            Binding::Grads if grads == Binding::Grads => batch?.grads.as_ref(),
+            _ => None,
+        };
+        if let Some(bound) = own {
+            return Some(bound.resource());
+        }
+        let buffer = match binding {
+            Binding::Tiles | Binding::Blocks => &batch?.table,
+            Binding::Grads if grads == Binding::Grads => self.arena.grads(&self.gpu, window),
+            Binding::Grads => self.arena.buffer(grads, window)?,
+            other => self.arena.buffer(other, window)?,
+        };
+        Some(buffer.as_entire_binding())
     }
 }

@@ -27,7 +27,7 @@ pub(super) const PASSES: &[Pass] = {
     use Binding::{Blocks, Counts, Grads, Norms, Partials, Plans, Rates, Rows, Spans};
     &[
         Pass { entry: "block_norm", over: Over::Blocks, uses: &[Rows, Blocks, Grads, Partials, Binding::Settings] },
-        Pass { entry: "tensor_norm", over: Over::Tensors, uses: &[Partials, Spans, Norms, Binding::Settings] },
+        Pass { entry: "tensor_norm", over: Over::Tensors, uses: &[Rows, Partials, Spans, Norms, Binding::Settings] },
         Pass {
             entry: "prepare",
             over: Over::Once,

@@ -43,6 +43,10 @@ pub struct Tile {
     pub length: u32,
     /// Its place among the tiles of all windows.
     pub number: u32,
+    /// Where its parameters begin, in vec4s or, where they are taken one by one, in values.
+    pub param: u32,
+    /// Where its gradients begin.
+    pub grad: u32,
 }
 
 /// The blocks of one tensor; as in `shaders/lamb.wgsl`.
@@ -55,19 +59,26 @@ pub struct Span {
     pub length: u32,
 }
 
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    values: usize,
+    own: bool,
+}
+
 /// The placement of all tensors in windows, each no larger than one storage binding may be.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    windows: Vec<usize>,
+    windows: Vec<Window>,
     pieces: Vec<Piece>,
     by_tensor: Vec<Range<usize>>,
 }
 
 impl Layout {
-    /// Places tensors of the given lengths into windows of at most `capacity` bytes.
+    /// Places tensors of the given lengths into windows of at most `capacity` bytes. Those of which `own` says that
+    /// their parameters stand in buffers of the caller have windows apart.
     ///
     /// A tensor of length 0 has no piece. A tensor that fits in a window is never cut.
-    pub fn new(lengths: &[usize], capacity: u64) -> Self {
+    pub fn new(lengths: &[usize], own: impl Fn(usize) -> bool, capacity: u64) -> Self {
         let capacity = usize::try_from(capacity / ALIGNMENT).unwrap_or(usize::MAX / STRIDE).max(1) * STRIDE;
         let mut layout = Self { windows: Vec::new(), pieces: Vec::new(), by_tensor: Vec::new() };
         for (tensor, &length) in lengths.iter().enumerate() {
@@ -75,7 +86,7 @@ impl Layout {
             let mut start = 0;
             while start < length {
                 let end = length.min(start + capacity);
-                layout.place(tensor, start..end, capacity);
+                layout.place(tensor, start..end, own(tensor), capacity);
                 start = end;
             }
             layout.by_tensor.push(first..layout.pieces.len());
@@ -83,19 +94,30 @@ impl Layout {
         layout
     }
 
-    fn place(&mut self, tensor: usize, values: Range<usize>, capacity: usize) {
+    fn place(&mut self, tensor: usize, values: Range<usize>, own: bool, capacity: usize) {
         let size = values.len().next_multiple_of(STRIDE);
-        if self.windows.last().is_none_or(|used| used + size > capacity) {
-            self.windows.push(0);
-        }
-        let window = self.windows.len() - 1;
-        self.pieces.push(Piece { tensor, window, at: self.windows[window], values });
-        self.windows[window] += size;
+        let last = self.windows.iter().rposition(|window| window.own == own);
+        let window = last.filter(|last| self.windows[*last].values + size <= capacity).unwrap_or_else(|| {
+            self.windows.push(Window { values: 0, own });
+            self.windows.len() - 1
+        });
+        self.pieces.push(Piece { tensor, window, at: self.windows[window].values, values });
+        self.windows[window].values += size;
     }
 
     /// The size of each window in bytes.
     pub fn windows(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.windows.iter().map(|values| *values as u64 * size_of::<f32>() as u64)
+        self.windows.iter().map(|window| window.values as u64 * size_of::<f32>() as u64)
+    }
+
+    /// Whether the parameters of a window stand in buffers of the caller.
+    pub fn is_own(&self, window: usize) -> bool {
+        self.windows[window].own
+    }
+
+    /// All pieces, in the order of the tensors and their values.
+    pub fn all(&self) -> &[Piece] {
+        &self.pieces
     }
 
     /// The pieces of a tensor, in the order of its values.
@@ -103,35 +125,32 @@ impl Layout {
         &self.pieces[self.by_tensor[tensor].clone()]
     }
 
-    /// The tiles of each window. Their numbers follow the tensors' order, so that a tensor's tiles are neighbours.
+    /// The tiles of each piece. Their numbers follow the tensors' order, so that a tensor's tiles are neighbours.
     pub fn tiles(&self) -> Vec<Vec<Tile>> {
         self.cut(TILE)
     }
 
-    /// The blocks of each window, numbered as tiles are: so large that one workgroup can add up their sums, and so
+    /// The blocks of each piece, numbered as tiles are: so large that one workgroup can add up their sums, and so
     /// small that the device is kept busy.
     pub fn blocks(&self) -> Vec<Vec<Tile>> {
         self.cut(self.block())
     }
 
     fn block(&self) -> usize {
-        let values: usize = self.windows.iter().sum();
+        let values: usize = self.windows.iter().map(|window| window.values).sum();
         (values / MANY_WORKGROUPS).next_multiple_of(TILE).clamp(TILE, LARGEST_BLOCK)
     }
 
     fn cut(&self, most: usize) -> Vec<Vec<Tile>> {
-        let mut tiles = vec![Vec::new(); self.windows.len()];
         let mut number = 0;
-        for piece in &self.pieces {
-            for start in piece.values.clone().step_by(most) {
-                let first = (piece.at + start - piece.values.start) / 4;
-                let length = most.min(piece.values.end - start);
-                let (segment, first, length) = (piece.tensor as u32, first as u32, length as u32);
-                tiles[piece.window].push(Tile { segment, first, length, number });
-                number += 1;
-            }
-        }
-        tiles
+        let mut tile = |piece: &Piece, start: usize| {
+            let first = ((piece.at + start - piece.values.start) / 4) as u32;
+            let (segment, length) = (piece.tensor as u32, most.min(piece.values.end - start) as u32);
+            number += 1;
+            Tile { segment, first, length, number: number - 1, param: first, grad: first }
+        };
+        let mut of = |piece: &Piece| piece.values.clone().step_by(most).map(|start| tile(piece, start)).collect();
+        self.pieces.iter().map(&mut of).collect()
     }
 
     /// The blocks of each tensor.
@@ -153,7 +172,7 @@ mod tests {
 
     #[test]
     fn each_tensor_starts_on_an_aligned_offset() {
-        let layout = Layout::new(&[3, 0, 65, 1], 1 << 20);
+        let layout = Layout::new(&[3, 0, 65, 1], |_| false, 1 << 20);
         let starts: Vec<_> = [0, 2, 3].map(|tensor| layout.pieces(tensor)[0].at).into();
         assert_eq!(starts, [0, 64, 192]);
         assert!(layout.pieces(1).is_empty());
@@ -162,12 +181,20 @@ mod tests {
 
     #[test]
     fn only_a_tensor_larger_than_a_window_is_cut() {
-        let layout = Layout::new(&[100, 200, 30], 512);
+        let layout = Layout::new(&[100, 200, 30], |_| false, 512);
         assert_eq!(layout.pieces(0).len(), 1);
         let cut: Vec<_> = layout.pieces(1).iter().map(|piece| (piece.window, piece.values.clone())).collect();
         assert_eq!(cut, [(1, 0..128), (2, 128..200)]);
         assert_eq!(layout.pieces(2)[0].window, 3);
         assert!(layout.windows().all(|bytes| bytes <= 512));
+    }
+
+    #[test]
+    fn tensors_in_buffers_of_the_caller_have_windows_apart() {
+        let layout = Layout::new(&[10, 20, 30, 40], |tensor| tensor % 2 == 1, 1 << 20);
+        let windows: Vec<_> = (0..4).map(|tensor| layout.pieces(tensor)[0].window).collect();
+        assert_eq!(windows, [0, 1, 0, 1]);
+        assert_eq!([0, 1].map(|window| layout.is_own(window)), [false, true]);
     }
 
     #[test]
@@ -179,7 +206,7 @@ mod tests {
     }
 
     fn covered(lengths: &[usize], capacity: u64) {
-        let layout = Layout::new(lengths, capacity);
+        let layout = Layout::new(lengths, |tensor| tensor == 2, capacity);
         let tiles: Vec<Tile> = layout.tiles().concat();
         assert!(tiles.iter().all(|tile| tile.length as usize <= TILE));
         assert_eq!(tiles.iter().map(|tile| tile.length as usize).sum::<usize>(), lengths.iter().sum());

@@ -5,16 +5,23 @@ mod accumulate;
 pub(crate) mod adopt;
 mod arena;
 mod average;
+mod batch;
 mod bind;
 mod control;
 mod device;
+mod encode;
+mod form;
 mod layout;
 mod pipeline;
 mod staging;
 mod trainer;
+mod view;
 
 #[doc(hidden)]
 pub use control::{Described, described};
 pub use device::Gpu;
+#[doc(hidden)]
+pub use form::{Form, Reach};
 pub use layout::{ALIGNMENT, Layout, Piece, Span, TILE, Tile};
-pub use trainer::{Slice, Trainer};
+pub use trainer::{Grads, Params, Slice, Trainer};
+pub use view::View;

@@ -1,6 +1,7 @@
 //! From a rule's pass to a compiled kernel.
 
 use super::device::{Gpu, lock};
+use super::form::Form;
 use crate::optim::Entry;
 use crate::optim::rule::{Binding, Pass};
 use std::borrow::Cow;
@@ -18,8 +19,8 @@ impl From<&'static Entry> for Shader {
     }
 }
 
-/// Stem and entry point.
-pub(super) type Key = (&'static str, &'static str);
+/// Stem, entry point, and how parameters and gradients are reached.
+pub(super) type Key = (&'static str, &'static str, Form);
 
 /// A compiled entry point and what it binds.
 #[derive(Debug, Clone)]
@@ -42,17 +43,17 @@ fn layout_entry(binding: &Binding) -> wgpu::BindGroupLayoutEntry {
 }
 
 /// Compiles a pass, or takes it from those compiled before on this device.
-pub(super) fn kernel(gpu: &Gpu, shader: Shader, pass: &Pass) -> Kernel {
+pub(super) fn kernel(gpu: &Gpu, shader: Shader, pass: &Pass, form: Form) -> Kernel {
     let mut kernels = lock(&gpu.kernels);
-    kernels.entry((shader.stem, pass.entry)).or_insert_with(|| compile(gpu, shader, pass)).clone()
+    kernels.entry((shader.stem, pass.entry, form)).or_insert_with(|| compile(gpu, shader, pass, form)).clone()
 }
 
-fn compile(gpu: &Gpu, shader: Shader, pass: &Pass) -> Kernel {
+fn compile(gpu: &Gpu, shader: Shader, pass: &Pass, form: Form) -> Kernel {
     let label = format!("webgpu-optim.{}.{}", shader.stem, pass.entry);
     let label = Some(label.as_str());
-    let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(shader.source));
+    let source = wgpu::ShaderSource::Wgsl(Cow::Owned(form.complete(shader.source)));
     let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-    let entries: Vec<_> = pass.uses.iter().map(layout_entry).collect();
+    let entries: Vec<_> = pass.uses.iter().filter(|binding| form.binds(**binding)).map(layout_entry).collect();
     let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
     let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label,

@@ -5,6 +5,23 @@ use crate::error::Error;
 use futures_channel::oneshot;
 use std::sync::{Arc, Mutex};
 
+/// What is to be read of a buffer, in bytes.
+pub(super) struct Source<'a> {
+    buffer: &'a wgpu::Buffer,
+    offset: u64,
+    size: u64,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(buffer: &'a wgpu::Buffer, offset: u64, size: u64) -> Self {
+        Self { buffer, offset, size }
+    }
+
+    pub fn whole(buffer: &'a wgpu::Buffer) -> Self {
+        Self::new(buffer, 0, buffer.size())
+    }
+}
+
 /// The staging buffers that no read is using.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Staging(Arc<Mutex<Vec<wgpu::Buffer>>>);
@@ -27,12 +44,12 @@ impl Staging {
     pub fn read(
         &self,
         gpu: &Gpu,
-        sources: &[wgpu::Buffer],
+        sources: &[Source<'_>],
     ) -> impl Future<Output = Result<Vec<Vec<f32>>, Error>> + use<> {
-        let copies: Vec<_> = sources.iter().map(|source| (self.take(gpu, source.size()), source.size())).collect();
+        let copies: Vec<_> = sources.iter().map(|source| (self.take(gpu, source.size.max(4)), source.size)).collect();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         for (source, (staging, size)) in sources.iter().zip(&copies) {
-            encoder.copy_buffer_to_buffer(source, 0, staging, 0, *size);
+            encoder.copy_buffer_to_buffer(source.buffer, source.offset, staging, 0, *size);
         }
         gpu.queue.submit([encoder.finish()]);
         let mapped: Vec<_> = copies.into_iter().map(|(buffer, size)| (map(&buffer, size), buffer, size)).collect();

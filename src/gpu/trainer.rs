@@ -1,13 +1,17 @@
 //! The straight line: check the lengths, write the gradients, count the step, write the scalars, dispatch.
 
 use super::arena::{Arena, Windows};
-use super::bind::{ACCUMULATE, Dispatch, STEP, STEP_ACCUMULATED};
+use super::batch::{Batches, Grad};
+use super::bind::{Dispatch, Plan};
 use super::control;
 use super::device::Gpu;
-use super::staging::Staging;
+use super::encode::Ring;
+use super::staging::{Source, Staging};
+use super::view::{self, View};
 use crate::error::Error;
 use crate::optim::{Group, Groups, Ledger, Summary};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Where a tensor's values stand on the device. Starts on a 256-byte boundary.
 #[derive(Debug, Clone)]
@@ -18,6 +22,35 @@ pub struct Slice {
     pub offset: u64,
     /// Bytes.
     pub size: u64,
+}
+
+/// Where a tensor's parameters are to stand.
+#[derive(Debug, Clone)]
+pub enum Params {
+    /// In a buffer made for them, zeroed: so many values.
+    Zeroed(usize),
+    /// Where they stand already.
+    Own(View),
+}
+
+impl Params {
+    fn length(&self) -> usize {
+        match self {
+            Self::Zeroed(length) => *length,
+            Self::Own(view) => view.length,
+        }
+    }
+}
+
+/// Where a tensor's gradient is.
+#[derive(Debug, Clone)]
+pub enum Grads<'a> {
+    /// In main memory, one value a parameter.
+    Values(&'a [f32]),
+    /// In a buffer of the caller, which is bound and never written.
+    Own(View),
+    /// In the gradient buffer of its tensor, where the caller has written it.
+    Resident,
 }
 
 /// Parameters, gradients and slots on a device, stepped by the rule's kernels.
@@ -39,9 +72,23 @@ pub struct Trainer {
     pub(super) ledger: Ledger,
     pub(super) arena: Arena,
     staging: Staging,
-    rows: Vec<u8>,
-    /// The step of the gradients in the gradient buffers, that of accumulated ones, and the accumulation.
-    pub(super) dispatches: [Vec<Dispatch>; 3],
+    pub(super) rows: Vec<u8>,
+    /// Where parameters stand that are not in the arena, and where gradients were taken from last.
+    pub(super) own: Vec<Option<View>>,
+    pub(super) grads: Vec<Grad>,
+    pub(super) batches: Arc<Batches>,
+    pub(super) plans: Vec<Plan>,
+    pub(super) accumulated: Vec<Dispatch>,
+    pub(super) ring: Option<Ring>,
+}
+
+pub(super) fn record(encoder: &mut wgpu::CommandEncoder, list: &[Dispatch]) {
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    for dispatch in list {
+        pass.set_pipeline(&dispatch.pipeline);
+        pass.set_bind_group(0, &dispatch.bind_group, &[]);
+        pass.dispatch_workgroups(dispatch.grid.0, dispatch.grid.1, 1);
+    }
 }
 
 impl Trainer {
@@ -50,8 +97,8 @@ impl Trainer {
     /// # Errors
     /// As [`Ledger::new`].
     pub fn new(gpu: &Gpu, rule: impl Into<Groups>, params: &[(&str, &[f32])]) -> Result<Self, Error> {
-        let lengths: Vec<_> = params.iter().map(|(name, values)| (*name, values.len())).collect();
-        let trainer = Self::zeroed(gpu, rule, &lengths)?;
+        let lengths: Vec<_> = params.iter().map(|(name, values)| (*name, Params::Zeroed(values.len()))).collect();
+        let trainer = Self::placed(gpu, rule, &lengths)?;
         for (tensor, (_, values)) in params.iter().enumerate() {
             trainer.arena.write(gpu, &trainer.arena.params, tensor, values);
         }
@@ -59,23 +106,53 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// As [`Trainer::new`], with parameters of 0: the caller writes them through [`Trainer::param_slices`].
+    /// As [`Trainer::new`], with parameters of 0 or in buffers of the caller. Others are to be written through
+    /// [`Trainer::param_slices`], and [`Trainer::start_averages`] called after that.
     ///
     /// # Errors
-    /// As [`Ledger::new`]; [`Error::Unsupported`] for a tensor of 2^32 values or more.
-    pub fn zeroed(gpu: &Gpu, rule: impl Into<Groups>, tensors: &[(&str, usize)]) -> Result<Self, Error> {
+    /// As [`Ledger::new`]; [`Error::Unsupported`] for a tensor of 2^32 values or more; [`Error::InvalidConfig`] for a
+    /// place outside its buffer, one that overlaps another, and a buffer without `STORAGE | COPY_SRC | COPY_DST`.
+    pub fn placed(gpu: &Gpu, rule: impl Into<Groups>, params: &[(&str, Params)]) -> Result<Self, Error> {
         gpu.check()?;
-        let ledger = Ledger::new(rule.into(), tensors)?;
+        let tensors: Vec<_> = params.iter().map(|(name, params)| (*name, params.length())).collect();
+        let ledger = Ledger::new(rule.into(), &tensors)?;
         if let Some((name, length)) = tensors.iter().find(|(_, length)| u32::try_from(*length).is_err()) {
             return Err(Error::Unsupported {
                 what: format!("`{name}` has {length} values; a tensor may have at most {}", u32::MAX),
             });
         }
-        let arena = Arena::new(gpu, &ledger);
+        let own = params.iter().map(|(_, params)| match params {
+            Params::Own(view) => Some(view.clone()),
+            Params::Zeroed(_) => None,
+        });
+        let own: Vec<_> = own.collect();
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let mut views: Vec<_> =
+            tensors.iter().zip(&own).filter_map(|((name, _), own)| Some(("params", *name, own.as_ref()?))).collect();
+        views.iter().try_for_each(|(what, name, view)| view.check(gpu, what, name, usage))?;
+        view::apart(&mut views)?;
+        let arena = Arena::new(gpu, &ledger, |tensor| own[tensor].is_some());
+        let most = ledger.values_per_submit();
         let rows = vec![0; tensors.len() * ledger.entry().hyper_size];
-        let mut trainer =
-            Self { gpu: gpu.clone(), ledger, arena, staging: Staging::default(), rows, dispatches: Default::default() };
-        trainer.bind();
+        let batches = Arc::new(Batches::new(gpu, &arena, &own, &vec![Grad::Arena; tensors.len()], most));
+        let all_ours = own.iter().all(Option::is_none);
+        let mut trainer = Self {
+            gpu: gpu.clone(),
+            ledger,
+            arena,
+            staging: Staging::default(),
+            rows,
+            grads: vec![if all_ours { Grad::Arena } else { Grad::Absent }; tensors.len()],
+            own,
+            batches,
+            plans: Vec::new(),
+            accumulated: Vec::new(),
+            ring: None,
+        };
+        trainer.rebind();
+        if all_ours {
+            trainer.plan();
+        }
         Ok(trainer)
     }
 
@@ -86,18 +163,85 @@ impl Trainer {
     /// [`Error::UnknownParam`], [`Error::LengthMismatch`], [`Error::InvalidConfig`] for a name given twice: nothing has
     /// changed then. [`Error::Gpu`] and [`Error::DeviceLost`] tell of work before this step.
     pub fn step(&mut self, grads: &[(&str, &[f32])]) -> Result<(), Error> {
-        self.ledger.no_window()?;
-        let present = self.write_grads(grads)?;
-        self.run(Some(&present))
+        let grads: Vec<_> = grads.iter().map(|(name, values)| (*name, Grads::Values(values))).collect();
+        self.step_from(&grads)
     }
 
-    fn write_grads(&self, grads: &[(&str, &[f32])]) -> Result<Vec<usize>, Error> {
-        let present = self.ledger.fit_all(grads)?;
+    /// As [`Trainer::step`], with gradients wherever they are.
+    ///
+    /// # Errors
+    /// As [`Trainer::step`]; [`Error::InvalidConfig`] for a place outside its buffer, one that overlaps parameters, and a
+    /// buffer without `STORAGE`.
+    pub fn step_from(&mut self, grads: &[(&str, Grads<'_>)]) -> Result<(), Error> {
+        self.ledger.no_window()?;
+        let present = self.take(grads)?;
+        self.decide_now(Some(&present));
+        let plan = self.plan();
+        self.submit(&self.plans[plan].step);
+        Ok(())
+    }
+
+    /// Notes where gradients are, and writes those that are in main memory.
+    pub(super) fn take(&mut self, grads: &[(&str, Grads<'_>)]) -> Result<Vec<usize>, Error> {
+        let lengths = grads.iter().map(|(name, grads)| {
+            let known = || self.ledger.index(name).map_or(0, |tensor| self.ledger.tensors()[tensor].length);
+            let length = match grads {
+                Grads::Values(values) => values.len(),
+                Grads::Own(view) => view.length,
+                Grads::Resident => known(),
+            };
+            (*name, length)
+        });
+        let present = self.ledger.fit_all(&lengths.collect::<Vec<_>>())?;
+        self.check_views(grads)?;
         self.gpu.check()?;
-        for (tensor, (_, values)) in present.iter().zip(grads) {
-            self.arena.write(&self.gpu, &self.arena.grads, *tensor, values);
+        self.forget_own();
+        for (tensor, (_, grads)) in present.iter().zip(grads) {
+            self.grads[*tensor] = match grads {
+                Grads::Own(view) => Grad::Own(view.clone()),
+                Grads::Values(_) | Grads::Resident => Grad::Arena,
+            };
+            if let Grads::Values(values) = grads {
+                self.arena.write_grad(&self.gpu, *tensor, values);
+            }
         }
         Ok(present)
+    }
+
+    fn check_views(&self, grads: &[(&str, Grads<'_>)]) -> Result<(), Error> {
+        for (name, grads) in grads {
+            let Grads::Own(view) = grads else { continue };
+            view.check(&self.gpu, "grads", name, wgpu::BufferUsages::STORAGE)?;
+            let beside = self.own.iter().flatten().any(|params| params.buffer == view.buffer);
+            if !beside {
+                continue;
+            }
+            if view.buffer.size() > self.gpu.window_capacity() {
+                let what = format!("grads of `{name}` stand in a buffer of params that is larger than a binding");
+                return Err(Error::Unsupported { what });
+            }
+            for (tensor, params) in self.ledger.tensors().iter().zip(&self.own) {
+                let params = params.iter().filter(|params| params.buffer == view.buffer);
+                let mut pair: Vec<_> = params.map(|params| ("params", tensor.name.as_str(), params)).collect();
+                pair.push(("grads", name, view));
+                view::apart(&mut pair)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A buffer of the caller is not asked for again once a step came without it: it may be gone.
+    fn forget_own(&mut self) {
+        self.grads.iter_mut().filter(|grad| matches!(grad, Grad::Own(_))).for_each(|grad| *grad = Grad::Absent);
+    }
+
+    /// Lets the gradients of the tensors in `present`, or of all, be those in the gradient buffers.
+    pub(super) fn take_from_arena(&mut self, present: Option<&[usize]>) {
+        self.forget_own();
+        match present {
+            None => self.grads.fill(Grad::Arena),
+            Some(present) => present.iter().for_each(|tensor| self.grads[*tensor] = Grad::Arena),
+        }
     }
 
     /// Adds the gradients of a micro-batch to the weighted mean that [`Trainer::step_accumulated`] takes. A weight is a
@@ -106,9 +250,18 @@ impl Trainer {
     /// # Errors
     /// As [`Trainer::step`]; [`Error::InvalidConfig`] for a weight that is negative or not finite.
     pub fn accumulate(&mut self, grads: &[(&str, &[f32])], weight: f64) -> Result<(), Error> {
+        let grads: Vec<_> = grads.iter().map(|(name, values)| (*name, Grads::Values(values))).collect();
+        self.accumulate_from(&grads, weight)
+    }
+
+    /// As [`Trainer::accumulate`], with gradients wherever they are.
+    ///
+    /// # Errors
+    /// As [`Trainer::step_from`]; [`Error::InvalidConfig`] for a weight that is negative or not finite.
+    pub fn accumulate_from(&mut self, grads: &[(&str, Grads<'_>)], weight: f64) -> Result<(), Error> {
         self.ledger.check_weight(weight)?;
-        let present = self.write_grads(grads)?;
-        self.accumulate_resident(Some(&present), weight)
+        let present = self.take(grads)?;
+        self.add(Some(&present), weight)
     }
 
     /// As [`Trainer::accumulate`], with what stands in the gradient buffers of the tensors in `present` or of all.
@@ -117,13 +270,16 @@ impl Trainer {
     /// As [`Trainer::accumulate`].
     pub fn accumulate_resident(&mut self, present: Option<&[usize]>, weight: f64) -> Result<(), Error> {
         self.gpu.check()?;
+        self.ledger.check_weight(weight)?;
+        self.take_from_arena(present);
+        self.add(present, weight)
+    }
+
+    fn add(&mut self, present: Option<&[usize]>, weight: f64) -> Result<(), Error> {
         let shares: Vec<f32> = self.ledger.weigh(present, weight)?.into_iter().map(|share| share as f32).collect();
-        if self.arena.means.is_empty() {
-            self.arena.add_means(&self.gpu);
-            self.bind();
-        }
+        let plan = self.plan_accumulation();
         self.gpu.queue.write_buffer(&self.arena.shares, 0, bytemuck::cast_slice(&shares));
-        self.submit(ACCUMULATE);
+        self.submit(&self.plans[plan].accumulate);
         Ok(())
     }
 
@@ -138,8 +294,9 @@ impl Trainer {
         if waiting.is_empty() {
             return Err(Error::invalid("no gradients were accumulated"));
         }
-        self.decide(Some(&waiting));
-        self.submit(STEP_ACCUMULATED);
+        self.decide_now(Some(&waiting));
+        self.plan_accumulation();
+        self.submit(&self.accumulated);
         Ok(())
     }
 
@@ -150,13 +307,23 @@ impl Trainer {
     pub fn run(&mut self, present: Option<&[usize]>) -> Result<(), Error> {
         self.ledger.no_window()?;
         self.gpu.check()?;
-        self.decide(present);
-        self.submit(STEP);
+        self.take_from_arena(present);
+        self.decide_now(present);
+        let plan = self.plan();
+        self.submit(&self.plans[plan].step);
         Ok(())
     }
 
-    /// Counts the step and writes the scalars of every tensor in it.
-    fn decide(&mut self, present: Option<&[usize]>) {
+    fn decide_now(&mut self, present: Option<&[usize]>) {
+        let share = self.decide(present);
+        self.gpu.queue.write_buffer(&self.arena.hypers, 0, &self.rows);
+        if let Some(share) = share {
+            self.gpu.queue.write_buffer(&self.arena.share, 0, bytemuck::bytes_of(&share));
+        }
+    }
+
+    /// Counts the step and fills the scalars of every tensor in it; what comes back is the share of the averages.
+    pub(super) fn decide(&mut self, present: Option<&[usize]>) -> Option<f32> {
         if let Some(control) = &self.arena.control {
             control.write_rates(&self.gpu, &self.ledger);
         }
@@ -165,23 +332,23 @@ impl Trainer {
         self.ledger.advance(present, |tensor, group, now| {
             group.rule.write_hyper(now, &mut rows[tensor * size..][..size]);
         });
-        self.gpu.queue.write_buffer(&self.arena.hypers, 0, &self.rows);
-        if let (Ok(ema), None) = (self.ledger.ema(), &self.arena.control) {
-            let share = ema.share(self.ledger.steps()) as f32;
-            self.gpu.queue.write_buffer(&self.arena.share, 0, bytemuck::bytes_of(&share));
-        }
+        let ema = self.ledger.ema().ok().filter(|_| self.arena.control.is_none());
+        ema.map(|ema| ema.share(self.ledger.steps()) as f32)
     }
 
-    fn submit(&self, list: usize) {
-        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        for dispatch in &self.dispatches[list] {
-            pass.set_pipeline(&dispatch.pipeline);
-            pass.set_bind_group(0, &dispatch.bind_group, &[]);
-            pass.dispatch_workgroups(dispatch.grid.0, dispatch.grid.1, 1);
+    fn submit(&self, list: &[Dispatch]) {
+        let (most, mut values) = (self.ledger.values_per_submit(), list.first().map_or(0, |first| first.values));
+        let together = |_: &Dispatch, next: &Dispatch| {
+            values = values.saturating_add(next.values);
+            let fits = values <= most;
+            values = if fits { values } else { next.values };
+            fits
+        };
+        for list in list.chunk_by(together) {
+            let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+            record(&mut encoder, list);
+            self.gpu.queue.submit([encoder.finish()]);
         }
-        drop(pass);
-        self.gpu.queue.submit([encoder.finish()]);
     }
 
     /// The parameters by name, as of the call, whatever steps follow. One readback.
@@ -189,7 +356,7 @@ impl Trainer {
     /// # Errors
     /// The future yields [`Error::Gpu`] or [`Error::DeviceLost`].
     pub fn params(&self) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
-        self.read(&self.arena.params)
+        self.read(&self.arena.params, &self.own)
     }
 
     /// One slot of every tensor, by PyTorch's name for it, as of the call.
@@ -200,7 +367,7 @@ impl Trainer {
         &self,
         slot: &str,
     ) -> Result<impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<>, Error> {
-        Ok(self.read(&self.arena.slots[self.ledger.slot(slot)?]))
+        Ok(self.read(&self.arena.slots[self.ledger.slot(slot)?], &[]))
     }
 
     /// How the run stands as of the call: steps taken and skipped, norm and clipping of the last step, loss scale.
@@ -210,8 +377,8 @@ impl Trainer {
     /// The future as [`Trainer::params`].
     pub fn summary(&self) -> impl Future<Output = Result<Option<Summary>, Error>> + use<> {
         let (control, tensors) = (self.arena.control.as_ref(), self.ledger.tensors().len());
-        let buffers = control.map(|it| vec![it.standing.clone(), it.norms.clone()]).unwrap_or_default();
-        let reading = self.staging.read(&self.gpu, &buffers);
+        let sources = control.map(|it| vec![Source::whole(&it.standing), Source::whole(&it.norms)]).unwrap_or_default();
+        let reading = self.staging.read(&self.gpu, &sources);
         async move {
             let words = reading.await?;
             let [standing, norms] = words.as_slice() else { return Ok(None) };
@@ -230,7 +397,7 @@ impl Trainer {
             control.write_plans(&self.gpu, &self.ledger);
         }
         if used != self.ledger.used() {
-            self.bind();
+            self.rebind();
         }
         Ok(())
     }
@@ -249,7 +416,7 @@ impl Trainer {
     /// # Errors
     /// [`Error::UnknownParam`].
     pub fn grad_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
-        Ok(self.slices(&self.arena.grads, self.ledger.index(name)?))
+        Ok(self.slices(self.ledger.index(name)?, |window| self.arena.grads(&self.gpu, window)))
     }
 
     /// Where a tensor's parameters stand; as [`Trainer::grad_slices`].
@@ -257,7 +424,12 @@ impl Trainer {
     /// # Errors
     /// [`Error::UnknownParam`].
     pub fn param_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
-        Ok(self.slices(&self.arena.params, self.ledger.index(name)?))
+        let tensor = self.ledger.index(name)?;
+        if let Some(View { buffer, offset, length }) = &self.own[tensor] {
+            let slice = Slice { buffer: buffer.clone(), offset: *offset, size: *length as u64 * 4 };
+            return Ok(if *length == 0 { Vec::new() } else { vec![slice] });
+        }
+        Ok(self.slices(tensor, |window| &self.arena.params[window]))
     }
 
     /// Where the loss scale for the next step stands, for the shader that computes the loss. Only a run with a
@@ -277,30 +449,43 @@ impl Trainer {
         &self.gpu
     }
 
-    fn slices(&self, set: &Windows, tensor: usize) -> Vec<Slice> {
+    fn slices<'a>(&'a self, tensor: usize, buffer: impl Fn(usize) -> &'a wgpu::Buffer) -> Vec<Slice> {
         let slice = |piece: &super::Piece| Slice {
-            buffer: set[piece.window].clone(),
+            buffer: buffer(piece.window).clone(),
             offset: piece.at as u64 * 4,
             size: piece.values.len() as u64 * 4,
         };
         self.arena.layout.pieces(tensor).iter().map(slice).collect()
     }
 
-    pub(super) fn read(&self, set: &Windows) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
-        let places: Vec<_> = self.ledger.tensors().iter().map(|tensor| tensor.name.clone()).collect();
-        let places: Vec<_> =
-            places.into_iter().enumerate().map(|(i, name)| (name, self.arena.layout.pieces(i).to_vec())).collect();
-        let windows = self.staging.read(&self.gpu, set);
-        async move {
-            let windows = windows.await?;
-            let gather = |pieces: Vec<super::Piece>| {
-                pieces
-                    .iter()
-                    .flat_map(|piece| &windows[piece.window][piece.at..][..piece.values.len()])
-                    .copied()
-                    .collect()
+    /// Reads one of the sets of windows; `own` says which tensors stand elsewhere.
+    pub(super) fn read(
+        &self,
+        set: &Windows,
+        own: &[Option<View>],
+    ) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
+        let mut sources: Vec<_> = set.iter().map(Source::whole).collect();
+        let mut place = |(index, tensor): (usize, &crate::optim::Tensor)| {
+            let parts = match own.get(index) {
+                Some(Some(view)) => {
+                    sources.push(Source::new(&view.buffer, view.offset, view.length as u64 * 4));
+                    vec![(sources.len() - 1, 0..view.length)]
+                }
+                _ => {
+                    let pieces = self.arena.layout.pieces(index).iter();
+                    pieces.map(|piece| (piece.window, piece.at..piece.at + piece.values.len())).collect()
+                }
             };
-            Ok(places.into_iter().map(|(name, pieces)| (name, gather(pieces))).collect())
+            (tensor.name.clone(), parts)
+        };
+        let places: Vec<_> = self.ledger.tensors().iter().enumerate().map(&mut place).collect();
+        let reading = self.staging.read(&self.gpu, &sources);
+        async move {
+            let values = reading.await?;
+            let gather = |parts: Vec<(usize, std::ops::Range<usize>)>| {
+                parts.into_iter().flat_map(|(source, range)| &values[source][range]).copied().collect()
+            };
+            Ok(places.into_iter().map(|(name, parts)| (name, gather(parts))).collect())
         }
     }
 }

@@ -51,6 +51,9 @@ pub struct Control {
     pub loss_scale: Option<LossScale>,
     /// A moving average of the parameters. Default none.
     pub ema: Option<Ema>,
+    /// The most values that one submission to a device updates, at least 1; a step of more is several, so that a desktop
+    /// stays alive beside long steps. Rounded up to blocks of up to 65,536. Default no bound.
+    pub values_per_submit: Option<u64>,
 }
 
 /// An exponential moving average of the parameters, taken after every step: `e = e + (1 - d) * (p - e)`. It begins with
@@ -82,7 +85,7 @@ impl Ema {
 impl Control {
     /// Whether there is nothing to decide on a step.
     pub fn is_none(&self) -> bool {
-        Self { ema: None, ..self.clone() } == Self::default()
+        Self { ema: None, values_per_submit: None, ..self.clone() } == Self::default()
     }
 
     /// Refuses bounds and scales out of range.
@@ -98,6 +101,9 @@ impl Control {
         }
         if let Some(ema) = &self.ema {
             super::check::rate("ema.decay", ema.decay)?;
+        }
+        if self.values_per_submit == Some(0) {
+            return Err(Error::invalid("valuesPerSubmit must be at least 1, got 0"));
         }
         self.scaling().check()
     }

@@ -91,6 +91,12 @@ impl Groups {
         self
     }
 
+    /// Bounds the work of one submission to a device; see [`Control::values_per_submit`].
+    pub fn values_per_submit(mut self, values: u64) -> Self {
+        self.control.values_per_submit = Some(values);
+        self
+    }
+
     pub(super) fn check(&self) -> Result<(), Error> {
         self.control.check()?;
         let class = self.list[0].rule.entry().class;

@@ -103,6 +103,11 @@ impl Ledger {
         &self.control
     }
 
+    /// The most values that one submission updates; see [`Control::values_per_submit`].
+    pub fn values_per_submit(&self) -> u64 {
+        self.control.values_per_submit.unwrap_or(u64::MAX)
+    }
+
     /// The learning rate of each group at the next step.
     pub fn lrs(&self) -> Vec<f64> {
         self.groups.iter().map(|group| group.lr(self.steps)).collect()
@@ -170,15 +175,15 @@ impl Ledger {
         Err(Error::LengthMismatch { what, name: name.to_owned(), got, expected })
     }
 
-    /// The places of all tensors in `grads`, once every length fits.
+    /// The places of all tensors in `grads`, given by name and length, once every length fits.
     ///
     /// # Errors
     /// [`Error::UnknownParam`], [`Error::LengthMismatch`]; [`Error::InvalidConfig`] for a name given twice.
-    pub fn fit_all(&self, grads: &[(&str, &[f32])]) -> Result<Vec<usize>, Error> {
+    pub fn fit_all(&self, grads: &[(&str, usize)]) -> Result<Vec<usize>, Error> {
         let mut present = Vec::with_capacity(grads.len());
         let mut seen = vec![false; self.tensors.len()];
-        for (name, values) in grads {
-            let index = self.fit("grads", name, values.len())?;
+        for (name, length) in grads {
+            let index = self.fit("grads", name, *length)?;
             if std::mem::replace(&mut seen[index], true) {
                 return Err(Error::invalid(format!("grads holds `{name}` twice")));
             }

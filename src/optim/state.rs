@@ -30,6 +30,10 @@ pub struct HostTrainer {
     values: Vec<Values>,
 }
 
+fn lengths<'a>(grads: &[(&'a str, &[f32])]) -> Vec<(&'a str, usize)> {
+    grads.iter().map(|(name, values)| (*name, values.len())).collect()
+}
+
 impl HostTrainer {
     /// Takes a rule (or [`Groups`]) and copies the initial parameters.
     ///
@@ -65,7 +69,7 @@ impl HostTrainer {
     /// [`Error::UnknownParam`], [`Error::LengthMismatch`], and [`Error::InvalidConfig`] for a name given twice; nothing
     /// has changed then.
     pub fn step(&mut self, grads: &[(&str, &[f32])]) -> Result<(), Error> {
-        let present = self.ledger.fit_all(grads)?;
+        let present = self.ledger.fit_all(&lengths(grads))?;
         self.ledger.no_window()?;
         let Decision { skip, factors, limit } =
             self.controller.decide(present.iter().copied().zip(grads.iter().map(|(_, values)| *values)));
@@ -119,7 +123,7 @@ impl HostTrainer {
     /// # Errors
     /// As [`HostTrainer::step`]; [`Error::InvalidConfig`] for a weight that is negative or not finite.
     pub fn accumulate(&mut self, grads: &[(&str, &[f32])], weight: f64) -> Result<(), Error> {
-        let present = self.ledger.fit_all(grads)?;
+        let present = self.ledger.fit_all(&lengths(grads))?;
         let shares = self.ledger.weigh(Some(&present), weight)?;
         for (index, (_, grads)) in present.into_iter().zip(grads) {
             let (mean, share) = (&mut self.values[index].mean, shares[index] as f32);

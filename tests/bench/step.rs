@@ -5,6 +5,7 @@
 
 use naga::valid::{Capabilities, GlobalUse, ValidationFlags, Validator};
 use std::time::{Duration, Instant};
+use webgpu_optim::gpu::{Form, Params};
 use webgpu_optim::optim::Entry;
 use webgpu_optim::optim::rule::{Binding, Pass};
 use webgpu_optim::{AnyRule, Clip, Gpu, Groups, LossScale, Nonfinite, REGISTRY, Scaling, Trainer};
@@ -79,7 +80,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
 
 /// Bytes a parameter that passes read and write in the arenas, as their entry points use them.
 fn traffic(source: &str, passes: &[Pass]) -> usize {
-    let module = naga::front::wgsl::parse_str(source).unwrap();
+    let module = naga::front::wgsl::parse_str(&Form::default().complete(source)).unwrap();
     let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module).unwrap();
     let arena = |number: u32| (Binding::Params.number()..=Binding::Slot(2).number()).contains(&number);
     let of = |pass: &Pass| {
@@ -107,7 +108,7 @@ fn controls(groups: &Groups) -> [(&'static str, Groups); 3] {
 }
 
 fn row(gpu: &Gpu, copy: &Copy, values: usize, name: &str, groups: Groups) {
-    let mut trainer = Trainer::zeroed(gpu, groups, &[("w", values)]).unwrap();
+    let mut trainer = Trainer::placed(gpu, groups, &[("w", Params::Zeroed(values))]).unwrap();
     let entry = trainer.ledger().entry();
     let [described, ..] = webgpu_optim::gpu::described();
     let decided = if trainer.loss_scale_slice().is_some() { traffic(described.source, described.passes) } else { 0 };

@@ -1,0 +1,101 @@
+//! Values that stand in buffers of the caller.
+
+use super::device::Gpu;
+use super::form::Reach;
+use super::layout::{ALIGNMENT, Piece};
+use crate::error::Error;
+
+/// Where values stand in a buffer of the caller. It is bound as it is, never copied, and stays the caller's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct View {
+    /// The buffer, usable as `STORAGE`.
+    pub buffer: wgpu::Buffer,
+    /// First byte, a multiple of 4.
+    pub offset: u64,
+    /// Values, of 4 bytes each.
+    pub length: usize,
+}
+
+/// What is bound of a buffer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Bound {
+    pub buffer: wgpu::Buffer,
+    pub offset: u64,
+    pub size: u64,
+}
+
+impl Bound {
+    pub fn resource(&self) -> wgpu::BindingResource<'_> {
+        let size = std::num::NonZeroU64::new(self.size);
+        wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &self.buffer, offset: self.offset, size })
+    }
+}
+
+impl View {
+    /// All of a buffer.
+    pub fn whole(buffer: &wgpu::Buffer) -> Self {
+        Self { buffer: buffer.clone(), offset: 0, length: usize::try_from(buffer.size() / 4).unwrap_or(usize::MAX) }
+    }
+
+    fn end(&self) -> u64 {
+        self.offset.saturating_add(self.length as u64 * 4)
+    }
+
+    /// Refuses a place outside the buffer, an odd one, and a buffer that cannot be used as it must be.
+    pub(super) fn check(&self, gpu: &Gpu, what: &str, name: &str, usage: wgpu::BufferUsages) -> Result<(), Error> {
+        let size = self.buffer.size();
+        let missing = usage - self.buffer.usage();
+        let refuse = |why: String| Err(Error::invalid(format!("the buffer of {what} of `{name}` {why}")));
+        if !missing.is_empty() {
+            return refuse(format!("lacks the usage {missing:?}"));
+        }
+        if self.offset % 4 != 0 {
+            return refuse(format!("is to begin at byte {}, which is no multiple of 4", self.offset));
+        }
+        if self.end() > size {
+            return refuse(format!("has {size} bytes, and {} to {} are asked for", self.offset, self.end()));
+        }
+        let most = gpu.window_capacity();
+        if size > most && self.end() - self.offset / ALIGNMENT * ALIGNMENT > most {
+            let what = format!(
+                "the buffer of {what} of `{name}` has {size} bytes; the device binds {most} at most (maxStorageBufferBindingSize)"
+            );
+            return Err(Error::Unsupported { what });
+        }
+        Ok(())
+    }
+
+    /// How the values can be reached.
+    pub(super) fn reach(&self) -> Reach {
+        if self.offset % 16 == 0 && self.length % 4 == 0 { Reach::Whole } else { Reach::Single }
+    }
+
+    /// What to bind to reach them: the whole buffer where that may be, so that its tensors share a dispatch.
+    pub(super) fn bound(&self, gpu: &Gpu) -> Bound {
+        let (size, most) = (self.buffer.size(), gpu.window_capacity());
+        let offset = if size <= most { 0 } else { self.offset / ALIGNMENT * ALIGNMENT };
+        Bound { buffer: self.buffer.clone(), offset, size: (size - offset).min(most) / 4 * 4 }
+    }
+
+    /// Where a piece begins in what is bound, in the units of `reach`.
+    pub(super) fn first(&self, bound: &Bound, piece: &Piece, reach: Reach) -> u32 {
+        let bytes = self.offset - bound.offset + piece.values.start as u64 * 4;
+        (bytes / if reach == Reach::Whole { 16 } else { 4 }) as u32
+    }
+}
+
+/// Refuses places of which one overlaps another. `views` are what each holds, the tensor's name, and the place.
+pub(super) fn apart(views: &mut [(&str, &str, &View)]) -> Result<(), Error> {
+    views.sort_by_key(|(_, _, view)| view.offset);
+    for (i, (what, name, view)) in views.iter().enumerate() {
+        let behind = views[i + 1..].iter().take_while(|(_, _, next)| next.offset < view.end());
+        for (other, other_name, next) in behind {
+            if next.buffer == view.buffer && next.length > 0 {
+                return Err(Error::invalid(format!(
+                    "{what} of `{name}` and {other} of `{other_name}` overlap in one buffer"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
