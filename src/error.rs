@@ -32,8 +32,8 @@ pub enum Error {
         /// The names there are, shortened when there are many.
         known: String,
     },
-    /// An array of another type than `Float32Array`.
-    #[error("{what} of `{name}` must be a Float32Array, got {got}")]
+    /// Neither a `Float32Array` nor a `GPUBuffer` or part of one.
+    #[error("{what} of `{name}` must be a Float32Array or a GPUBuffer, got {got}")]
     WrongType {
         /// What the array holds, such as `grads`.
         what: &'static str,

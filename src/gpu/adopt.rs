@@ -1,11 +1,12 @@
 //! The browser's own objects behind wgpu's, out and in: the one file here that names wasm_bindgen.
 //!
-//! wgpu imports no device. For the moment in which its instance is created, `navigator.gpu` is an object whose adapter
-//! hands out the caller's device; afterwards it is what it was. To be dropped once wgpu can import one.
+//! wgpu imports no device, buffer or encoder. For the moment in which its instance is created, `navigator.gpu` is an
+//! object whose adapter hands out the caller's device, and for the moment of one call the device's `createBuffer` or
+//! `createCommandEncoder` hands out the caller's own; afterwards all is what it was. To be dropped once wgpu imports them.
 
 use super::Gpu;
 use crate::error::Error;
-use js_sys::{Function, Object, Promise, Reflect};
+use js_sys::{Function, Map, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 
 /// The `GPUBuffer`.
@@ -41,19 +42,80 @@ fn object(fields: &[(&str, &JsValue)]) -> Result<JsValue, JsValue> {
     Ok(object.into())
 }
 
-/// Calls `act` while `navigator.gpu` is `stand_in`, and puts back what was there.
-fn while_gpu_is<T>(stand_in: &JsValue, act: impl FnOnce() -> T) -> Result<T, JsValue> {
-    let key = JsValue::from("gpu");
-    let navigator: Object = Reflect::get(&js_sys::global(), &"navigator".into())?.dyn_into()?;
-    let before = Reflect::get_own_property_descriptor(&navigator, &key)?;
+/// Calls `act` while a property of `owner` is `stand_in`, and puts back what was there.
+fn while_it_is<T>(owner: &Object, key: &str, stand_in: &JsValue, act: impl FnOnce() -> T) -> Result<T, JsValue> {
+    let key = JsValue::from(key);
+    let before = Reflect::get_own_property_descriptor(owner, &key)?;
     let own = object(&[("value", stand_in), ("configurable", &JsValue::TRUE)])?;
-    Reflect::define_property(&navigator, &key, own.unchecked_ref())?;
+    Reflect::define_property(owner, &key, own.unchecked_ref())?;
     let result = act();
     match before.dyn_ref::<Object>() {
-        Some(before) => Reflect::define_property(&navigator, &key, before)?,
-        None => Reflect::delete_property(&navigator, &key)?,
+        Some(before) => Reflect::define_property(owner, &key, before)?,
+        None => Reflect::delete_property(owner, &key)?,
     };
     Ok(result)
+}
+
+/// Calls `act` while a method of the device hands out `value`.
+fn while_device_gives<T>(gpu: &Gpu, method: &str, value: &JsValue, act: impl FnOnce() -> T) -> Result<T, Error> {
+    let value = value.clone();
+    let give: Closure<dyn FnMut() -> JsValue> = Closure::new(move || value.clone());
+    while_it_is(device(gpu).unchecked_ref(), method, give.as_ref(), act)
+        .map_err(|why| Error::invalid(format!("{method} could not be stood in for: {why:?}")))
+}
+
+fn number(object: &JsValue, key: &str) -> Option<f64> {
+    Reflect::get(object, &key.into()).ok()?.as_f64()
+}
+
+/// Whether a value is a `GPUBuffer`, as far as it can be told.
+pub fn is_buffer(value: &JsValue) -> bool {
+    value.is_object() && number(value, "usage").is_some() && number(value, "size").is_some()
+}
+
+/// Buffers of the caller that were handed in, so that each is one buffer to wgpu however often it comes.
+#[derive(Debug, Default)]
+pub struct Adopted {
+    places: Map,
+    buffers: Vec<wgpu::Buffer>,
+}
+
+/// How many buffers are remembered. A caller that makes new ones every step would else fill the memory with names.
+const REMEMBERED: usize = 4096;
+
+impl Adopted {
+    /// The caller's `GPUBuffer` as wgpu knows it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`] where the host lets no method of the device be stood in for.
+    pub fn buffer(&mut self, gpu: &Gpu, raw: &JsValue) -> Result<wgpu::Buffer, Error> {
+        let known = self.places.get(raw).as_f64().and_then(|place| self.buffers.get(place as usize));
+        if let Some(buffer) = known {
+            return Ok(buffer.clone());
+        }
+        if self.buffers.len() == REMEMBERED {
+            *self = Self::default();
+        }
+        let usage = wgpu::BufferUsages::from_bits_truncate(number(raw, "usage").unwrap_or_default() as u32);
+        let size = number(raw, "size").unwrap_or_default() as u64;
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        let buffer = while_device_gives(gpu, "createBuffer", raw, || gpu.device.create_buffer(&descriptor))?;
+        self.places.set(raw, &JsValue::from(self.buffers.len() as f64));
+        self.buffers.push(buffer.clone());
+        Ok(buffer)
+    }
+}
+
+/// The caller's `GPUCommandEncoder`, to be recorded into and never finished.
+///
+/// # Errors
+/// [`Error::InvalidConfig`] for anything else.
+pub fn encoder(gpu: &Gpu, raw: &JsValue) -> Result<wgpu::CommandEncoder, Error> {
+    let method = raw.is_object().then(|| Reflect::get(raw, &"beginComputePass".into()).ok()).flatten();
+    if !method.is_some_and(|method| method.is_function()) {
+        return Err(Error::invalid("a step is recorded into a GPUCommandEncoder, got something else"));
+    }
+    while_device_gives(gpu, "createCommandEncoder", raw, || gpu.device.create_command_encoder(&Default::default()))
 }
 
 /// A [`Gpu`] on the caller's `GPUDevice`, which stays the caller's: its error handler is not touched.
@@ -75,7 +137,9 @@ pub async fn adopt(device: JsValue) -> Result<Gpu, Error> {
     let (give_adapter, _adapter_alive) = resolving(adapter.map_err(refused)?);
     let stand_in = object(&[("requestAdapter", &give_adapter)]).map_err(refused)?;
     let instance = || wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let instance = while_gpu_is(&stand_in, instance).map_err(refused)?;
+    let navigator = Reflect::get(&js_sys::global(), &"navigator".into()).and_then(JsCast::dyn_into::<Object>);
+    let navigator = navigator.map_err(refused)?;
+    let instance = while_it_is(&navigator, "gpu", &stand_in, instance).map_err(refused)?;
     let adapter = instance.request_adapter(&Default::default()).await;
     let adapter = adapter.map_err(|why| refused(why.to_string().into()))?;
     Gpu::open_foreign(&adapter).await

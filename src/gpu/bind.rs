@@ -6,7 +6,6 @@ use super::pipeline::{Shader, kernel};
 use super::trainer::Trainer;
 use super::{accumulate, average, control};
 use crate::optim::rule::{Binding, Over, Pass};
-use std::sync::Arc;
 
 #[derive(Debug)]
 pub(super) struct Dispatch {
@@ -20,7 +19,8 @@ pub(super) struct Dispatch {
 #[derive(Debug)]
 pub(super) struct Plan {
     grads: Vec<Grad>,
-    batches: Arc<Batches>,
+    /// None where all gradients are in the arena: the trainer's own hold then.
+    batches: Option<Batches>,
     pub step: Vec<Dispatch>,
     pub accumulate: Vec<Dispatch>,
 }
@@ -62,14 +62,10 @@ impl Trainer {
     }
 
     fn make_plan(&self) -> Plan {
-        let (grads, all) = (self.grads.clone(), Arc::clone(&self.batches));
-        let arena = grads.iter().all(|grad| *grad == Grad::Arena);
-        let batches = if arena {
-            all
-        } else {
-            Arc::new(Batches::new(&self.gpu, &self.arena, &self.own, &grads, self.ledger.values_per_submit()))
-        };
-        let step = self.step_with(&batches, Binding::Grads);
+        let (grads, most) = (self.grads.clone(), self.ledger.values_per_submit());
+        let elsewhere = grads.iter().any(|grad| *grad != Grad::Arena);
+        let batches = elsewhere.then(|| Batches::new(&self.gpu, &self.arena, &self.own, &grads, most));
+        let step = self.step_with(batches.as_ref().unwrap_or(&self.batches), Binding::Grads);
         Plan { grads, batches, step, accumulate: Vec::new() }
     }
 
@@ -83,14 +79,11 @@ impl Trainer {
         }
         let place = self.plan();
         if self.plans[place].accumulate.is_empty() {
-            let batches = Arc::clone(&self.plans[place].batches);
-            self.plans[place].accumulate = self.accumulate_with(&batches);
+            let batches = self.plans[place].batches.as_ref().unwrap_or(&self.batches);
+            self.plans[place].accumulate =
+                self.dispatches(accumulate::SHADER, accumulate::PASSES, batches, Binding::Grads);
         }
         place
-    }
-
-    fn accumulate_with(&self, batches: &Batches) -> Vec<Dispatch> {
-        self.dispatches(accumulate::SHADER, accumulate::PASSES, batches, Binding::Grads)
     }
 
     fn step_with(&self, batches: &Batches, grads: Binding) -> Vec<Dispatch> {

@@ -1,6 +1,7 @@
 //! A step into the caller's own command encoder.
 
 use super::arena::storage;
+use super::taking::Grads;
 use super::trainer::{Trainer, record};
 use crate::error::Error;
 
@@ -22,8 +23,8 @@ impl Drop for Ring {
 
 impl Trainer {
     /// Records a step into the caller's encoder instead of submitting it: of accumulated gradients where there are
-    /// some, else as [`Trainer::run`]. The step counts from now on; up to 64 may be recorded before they are submitted,
-    /// and they are to be submitted in their order.
+    /// some, else as [`Trainer::run`]. The step counts from now on. Up to 64 steps may be recorded before the first of
+    /// them is submitted, and they are to be submitted in their order.
     ///
     /// # Errors
     /// As [`Trainer::run`].
@@ -31,22 +32,40 @@ impl Trainer {
         self.ledger.not_swapped()?;
         self.gpu.check()?;
         let waiting = self.ledger.close_window();
-        let accumulated = !waiting.is_empty();
-        let present = if accumulated { Some(waiting.as_slice()) } else { present };
-        let share = self.decide(present);
-        self.copy_scalars(encoder, share);
-        if accumulated {
-            self.plan_accumulation();
-            record(encoder, &self.accumulated);
-        } else {
+        if waiting.is_empty() {
             self.take_from_arena(present);
-            let plan = self.plan();
-            record(encoder, &self.plans[plan].step);
+            self.record_step(encoder, present);
+            return Ok(());
         }
+        self.plan_accumulation();
+        self.record_scalars(encoder, Some(&waiting));
+        record(encoder, &self.accumulated);
         Ok(())
     }
 
-    fn copy_scalars(&mut self, encoder: &mut wgpu::CommandEncoder, share: Option<f32>) {
+    /// As [`Trainer::encode_step`], with gradients wherever they are. Those in main memory are written to the queue now.
+    ///
+    /// # Errors
+    /// As [`Trainer::step_from`].
+    pub fn encode_step_from(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        grads: &[(&str, Grads<'_>)],
+    ) -> Result<(), Error> {
+        self.ledger.no_window()?;
+        let present = self.take(grads)?;
+        self.record_step(encoder, Some(&present));
+        Ok(())
+    }
+
+    fn record_step(&mut self, encoder: &mut wgpu::CommandEncoder, present: Option<&[usize]>) {
+        self.record_scalars(encoder, present);
+        let plan = self.plan();
+        record(encoder, &self.plans[plan].step);
+    }
+
+    fn record_scalars(&mut self, encoder: &mut wgpu::CommandEncoder, present: Option<&[usize]>) {
+        let share = self.decide(present);
         let rows = self.rows.len() as u64;
         let ring = self.ring.get_or_insert_with(|| {
             let buffer = storage(&self.gpu, "recorded", (rows + 4) * RECORDED);

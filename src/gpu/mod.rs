@@ -14,6 +14,7 @@ mod form;
 mod layout;
 mod pipeline;
 mod staging;
+mod taking;
 mod trainer;
 mod view;
 
@@ -23,5 +24,6 @@ pub use device::Gpu;
 #[doc(hidden)]
 pub use form::{Form, Reach};
 pub use layout::{ALIGNMENT, Layout, Piece, Span, TILE, Tile};
-pub use trainer::{Grads, Params, Slice, Trainer};
+pub use taking::{Grads, Params};
+pub use trainer::{Slice, Trainer};
 pub use view::View;

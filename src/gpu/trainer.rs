@@ -7,11 +7,11 @@ use super::control;
 use super::device::Gpu;
 use super::encode::Ring;
 use super::staging::{Source, Staging};
+use super::taking::{Grads, Params};
 use super::view::{self, View};
 use crate::error::Error;
 use crate::optim::{Group, Groups, Ledger, Summary};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Where a tensor's values stand on the device. Starts on a 256-byte boundary.
 #[derive(Debug, Clone)]
@@ -22,35 +22,6 @@ pub struct Slice {
     pub offset: u64,
     /// Bytes.
     pub size: u64,
-}
-
-/// Where a tensor's parameters are to stand.
-#[derive(Debug, Clone)]
-pub enum Params {
-    /// In a buffer made for them, zeroed: so many values.
-    Zeroed(usize),
-    /// Where they stand already.
-    Own(View),
-}
-
-impl Params {
-    fn length(&self) -> usize {
-        match self {
-            Self::Zeroed(length) => *length,
-            Self::Own(view) => view.length,
-        }
-    }
-}
-
-/// Where a tensor's gradient is.
-#[derive(Debug, Clone)]
-pub enum Grads<'a> {
-    /// In main memory, one value a parameter.
-    Values(&'a [f32]),
-    /// In a buffer of the caller, which is bound and never written.
-    Own(View),
-    /// In the gradient buffer of its tensor, where the caller has written it.
-    Resident,
 }
 
 /// Parameters, gradients and slots on a device, stepped by the rule's kernels.
@@ -76,7 +47,7 @@ pub struct Trainer {
     /// Where parameters stand that are not in the arena, and where gradients were taken from last.
     pub(super) own: Vec<Option<View>>,
     pub(super) grads: Vec<Grad>,
-    pub(super) batches: Arc<Batches>,
+    pub(super) batches: Batches,
     pub(super) plans: Vec<Plan>,
     pub(super) accumulated: Vec<Dispatch>,
     pub(super) ring: Option<Ring>,
@@ -134,7 +105,7 @@ impl Trainer {
         let arena = Arena::new(gpu, &ledger, |tensor| own[tensor].is_some());
         let most = ledger.values_per_submit();
         let rows = vec![0; tensors.len() * ledger.entry().hyper_size];
-        let batches = Arc::new(Batches::new(gpu, &arena, &own, &vec![Grad::Arena; tensors.len()], most));
+        let batches = Batches::new(gpu, &arena, &own, &vec![Grad::Arena; tensors.len()], most);
         let all_ours = own.iter().all(Option::is_none);
         let mut trainer = Self {
             gpu: gpu.clone(),
@@ -181,125 +152,6 @@ impl Trainer {
         Ok(())
     }
 
-    /// Notes where gradients are, and writes those that are in main memory.
-    pub(super) fn take(&mut self, grads: &[(&str, Grads<'_>)]) -> Result<Vec<usize>, Error> {
-        let lengths = grads.iter().map(|(name, grads)| {
-            let known = || self.ledger.index(name).map_or(0, |tensor| self.ledger.tensors()[tensor].length);
-            let length = match grads {
-                Grads::Values(values) => values.len(),
-                Grads::Own(view) => view.length,
-                Grads::Resident => known(),
-            };
-            (*name, length)
-        });
-        let present = self.ledger.fit_all(&lengths.collect::<Vec<_>>())?;
-        self.check_views(grads)?;
-        self.gpu.check()?;
-        self.forget_own();
-        for (tensor, (_, grads)) in present.iter().zip(grads) {
-            self.grads[*tensor] = match grads {
-                Grads::Own(view) => Grad::Own(view.clone()),
-                Grads::Values(_) | Grads::Resident => Grad::Arena,
-            };
-            if let Grads::Values(values) = grads {
-                self.arena.write_grad(&self.gpu, *tensor, values);
-            }
-        }
-        Ok(present)
-    }
-
-    fn check_views(&self, grads: &[(&str, Grads<'_>)]) -> Result<(), Error> {
-        for (name, grads) in grads {
-            let Grads::Own(view) = grads else { continue };
-            view.check(&self.gpu, "grads", name, wgpu::BufferUsages::STORAGE)?;
-            let beside = self.own.iter().flatten().any(|params| params.buffer == view.buffer);
-            if !beside {
-                continue;
-            }
-            if view.buffer.size() > self.gpu.window_capacity() {
-                let what = format!("grads of `{name}` stand in a buffer of params that is larger than a binding");
-                return Err(Error::Unsupported { what });
-            }
-            for (tensor, params) in self.ledger.tensors().iter().zip(&self.own) {
-                let params = params.iter().filter(|params| params.buffer == view.buffer);
-                let mut pair: Vec<_> = params.map(|params| ("params", tensor.name.as_str(), params)).collect();
-                pair.push(("grads", name, view));
-                view::apart(&mut pair)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A buffer of the caller is not asked for again once a step came without it: it may be gone.
-    fn forget_own(&mut self) {
-        self.grads.iter_mut().filter(|grad| matches!(grad, Grad::Own(_))).for_each(|grad| *grad = Grad::Absent);
-    }
-
-    /// Lets the gradients of the tensors in `present`, or of all, be those in the gradient buffers.
-    pub(super) fn take_from_arena(&mut self, present: Option<&[usize]>) {
-        self.forget_own();
-        match present {
-            None => self.grads.fill(Grad::Arena),
-            Some(present) => present.iter().for_each(|tensor| self.grads[*tensor] = Grad::Arena),
-        }
-    }
-
-    /// Adds the gradients of a micro-batch to the weighted mean that [`Trainer::step_accumulated`] takes. A weight is a
-    /// number of samples or tokens; 0 adds nothing. The first call makes a buffer of the parameters' size.
-    ///
-    /// # Errors
-    /// As [`Trainer::step`]; [`Error::InvalidConfig`] for a weight that is negative or not finite.
-    pub fn accumulate(&mut self, grads: &[(&str, &[f32])], weight: f64) -> Result<(), Error> {
-        let grads: Vec<_> = grads.iter().map(|(name, values)| (*name, Grads::Values(values))).collect();
-        self.accumulate_from(&grads, weight)
-    }
-
-    /// As [`Trainer::accumulate`], with gradients wherever they are.
-    ///
-    /// # Errors
-    /// As [`Trainer::step_from`]; [`Error::InvalidConfig`] for a weight that is negative or not finite.
-    pub fn accumulate_from(&mut self, grads: &[(&str, Grads<'_>)], weight: f64) -> Result<(), Error> {
-        self.ledger.check_weight(weight)?;
-        let present = self.take(grads)?;
-        self.add(Some(&present), weight)
-    }
-
-    /// As [`Trainer::accumulate`], with what stands in the gradient buffers of the tensors in `present` or of all.
-    ///
-    /// # Errors
-    /// As [`Trainer::accumulate`].
-    pub fn accumulate_resident(&mut self, present: Option<&[usize]>, weight: f64) -> Result<(), Error> {
-        self.gpu.check()?;
-        self.ledger.check_weight(weight)?;
-        self.take_from_arena(present);
-        self.add(present, weight)
-    }
-
-    fn add(&mut self, present: Option<&[usize]>, weight: f64) -> Result<(), Error> {
-        let shares: Vec<f32> = self.ledger.weigh(present, weight)?.into_iter().map(|share| share as f32).collect();
-        let plan = self.plan_accumulation();
-        self.gpu.queue.write_buffer(&self.arena.shares, 0, bytemuck::cast_slice(&shares));
-        self.submit(&self.plans[plan].accumulate);
-        Ok(())
-    }
-
-    /// One step with the weighted mean of the gradients accumulated since the last.
-    ///
-    /// # Errors
-    /// [`Error::InvalidConfig`] when there are none; as [`Trainer::run`].
-    pub fn step_accumulated(&mut self) -> Result<(), Error> {
-        self.ledger.not_swapped()?;
-        self.gpu.check()?;
-        let waiting = self.ledger.close_window();
-        if waiting.is_empty() {
-            return Err(Error::invalid("no gradients were accumulated"));
-        }
-        self.decide_now(Some(&waiting));
-        self.plan_accumulation();
-        self.submit(&self.accumulated);
-        Ok(())
-    }
-
     /// One step with what stands in the gradient buffers, of the tensors in `present` or of all.
     ///
     /// # Errors
@@ -314,7 +166,7 @@ impl Trainer {
         Ok(())
     }
 
-    fn decide_now(&mut self, present: Option<&[usize]>) {
+    pub(super) fn decide_now(&mut self, present: Option<&[usize]>) {
         let share = self.decide(present);
         self.gpu.queue.write_buffer(&self.arena.hypers, 0, &self.rows);
         if let Some(share) = share {
@@ -336,7 +188,7 @@ impl Trainer {
         ema.map(|ema| ema.share(self.ledger.steps()) as f32)
     }
 
-    fn submit(&self, list: &[Dispatch]) {
+    pub(super) fn submit(&self, list: &[Dispatch]) {
         let (most, mut values) = (self.ledger.values_per_submit(), list.first().map_or(0, |first| first.values));
         let together = |_: &Dispatch, next: &Dispatch| {
             values = values.saturating_add(next.values);

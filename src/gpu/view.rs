@@ -49,7 +49,7 @@ impl View {
         if !missing.is_empty() {
             return refuse(format!("lacks the usage {missing:?}"));
         }
-        if self.offset % 4 != 0 {
+        if !self.offset.is_multiple_of(4) {
             return refuse(format!("is to begin at byte {}, which is no multiple of 4", self.offset));
         }
         if self.end() > size {
@@ -67,7 +67,7 @@ impl View {
 
     /// How the values can be reached.
     pub(super) fn reach(&self) -> Reach {
-        if self.offset % 16 == 0 && self.length % 4 == 0 { Reach::Whole } else { Reach::Single }
+        if self.offset.is_multiple_of(16) && self.length.is_multiple_of(4) { Reach::Whole } else { Reach::Single }
     }
 
     /// What to bind to reach them: the whole buffer where that may be, so that its tensors share a dispatch.

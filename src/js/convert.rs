@@ -1,7 +1,8 @@
 //! Between the browser's values and the trainers'.
 
 use crate::error::Error;
-use crate::gpu::{Slice, Trainer, adopt};
+use crate::gpu::adopt::Adopted;
+use crate::gpu::{Gpu, Slice, Trainer, View, adopt};
 use crate::optim::Summary;
 use js_sys::{Array, Float32Array, Float64Array, Object, Promise, Reflect, Uint8Array};
 use std::collections::HashMap;
@@ -39,22 +40,60 @@ pub(super) fn upload(trainer: &Trainer, slices: &[Slice], array: &Float32Array) 
     Ok(())
 }
 
-/// `Float32Array`s as they are, or the error that names the first which is none.
-pub(super) fn arrays(what: &'static str, names: &[&str], list: &Array) -> Result<Vec<Float32Array>, Error> {
-    let check = |(name, value): (&&str, JsValue)| {
-        let got = || {
-            value.dyn_ref::<Object>().map_or_else(
-                || value.js_typeof().as_string().unwrap_or_default(),
-                |o| String::from(o.constructor().name()),
-            )
+/// Values of a tensor as the caller gives them.
+#[derive(Debug)]
+pub(super) enum Given {
+    Array(Float32Array),
+    /// A `GPUBuffer` with first byte and, where it is not all the rest, number of values.
+    Own(JsValue, u64, Option<usize>),
+}
+
+impl Given {
+    fn new(what: &'static str, name: &str, value: JsValue) -> Result<Self, Error> {
+        if let Some(array) = value.dyn_ref::<Float32Array>() {
+            return Ok(Self::Array(array.clone()));
+        }
+        if adopt::is_buffer(&value) {
+            return Ok(Self::Own(value, 0, None));
+        }
+        let get = |key: &str| Reflect::get(&value, &key.into()).unwrap_or_default();
+        if !value.is_object() || !adopt::is_buffer(&get("buffer")) {
+            let class = |object: &Object| String::from(object.constructor().name());
+            let got = value.dyn_ref::<Object>().map(class);
+            let got = got.unwrap_or_else(|| value.js_typeof().as_string().unwrap_or_default());
+            return Err(Error::WrongType { what, name: name.to_owned(), got });
+        }
+        let count = |key: &str| match get(key) {
+            absent if absent.is_undefined() => Ok(None),
+            number => match number.as_f64() {
+                Some(number) if number >= 0.0 && number.fract() == 0.0 => Ok(Some(number as u64)),
+                _ => Err(Error::invalid(format!("{key} of {what} of `{name}` must be an integer of at least 0"))),
+            },
         };
-        value.dyn_ref::<Float32Array>().cloned().ok_or_else(|| Error::WrongType {
-            what,
-            name: (*name).to_owned(),
-            got: got(),
-        })
-    };
-    names.iter().zip(list.iter()).map(check).collect()
+        let length = count("length")?.or(count("size")?.map(|bytes| bytes / 4)).map(|length| length as usize);
+        Ok(Self::Own(get("buffer"), count("offset")?.unwrap_or_default(), length))
+    }
+
+    /// Where they stand, for those in a buffer.
+    pub(super) fn view(&self, gpu: &Gpu, adopted: &mut Adopted) -> Result<Option<View>, Error> {
+        let Self::Own(raw, offset, length) = self else { return Ok(None) };
+        let buffer = adopted.buffer(gpu, raw)?;
+        let length = length.unwrap_or((buffer.size().saturating_sub(*offset) / 4) as usize);
+        Ok(Some(View { buffer, offset: *offset, length }))
+    }
+
+    /// The array, where there has to be one.
+    pub(super) fn array(&self) -> Result<&Float32Array, Error> {
+        match self {
+            Self::Array(array) => Ok(array),
+            Self::Own(..) => Err(super::optimizer::on_cpu("a GPUBuffer")),
+        }
+    }
+}
+
+/// What each of `names` is given, or the error that names the first with something else.
+pub(super) fn given(what: &'static str, names: &[&str], list: &Array) -> Result<Vec<Given>, Error> {
+    names.iter().zip(list.iter()).map(|(name, value)| Given::new(what, name, value)).collect()
 }
 
 pub(super) fn object(entries: impl IntoIterator<Item = (String, JsValue)>) -> JsValue {

@@ -1,12 +1,13 @@
 //! One optimizer, on the GPU or in wasm memory.
 
 use super::config;
-use super::convert::{arrays, promise, slice, upload};
+use super::convert::{Given, given, promise, slice, upload};
 use super::gpu::RawGpu;
 use crate::error::Error;
-use crate::gpu::Trainer;
+use crate::gpu::adopt::{self, Adopted};
+use crate::gpu::{Grads, Params, Trainer};
 use crate::optim::{HostTrainer, Ledger};
-use js_sys::{Array, Float32Array, Promise};
+use js_sys::{Array, Promise};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
@@ -20,7 +21,7 @@ pub(super) enum Engine {
 /// An optimizer. Names are resolved to places once, by [`RawOptimizer::index`].
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct RawOptimizer(pub(super) Engine);
+pub struct RawOptimizer(pub(super) Engine, Adopted);
 
 #[wasm_bindgen]
 impl RawOptimizer {
@@ -38,16 +39,22 @@ impl RawOptimizer {
         promise(async move {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let groups = config::groups(&kind, &groups, &control)?;
-            let params = arrays("params", &names, &params)?;
-            let lengths: Vec<_> =
-                names.iter().zip(&params).map(|(name, array)| (*name, array.length() as usize)).collect();
-            let trainer = gpu.settled(|| Trainer::zeroed(&gpu, groups, &lengths)).await?;
-            for (name, array) in names.iter().zip(&params) {
+            let (given, mut adopted) = (given("params", &names, &params)?, Adopted::default());
+            let place = |(name, given): (_, &Given)| -> Result<_, Error> {
+                Ok(match given {
+                    Given::Array(array) => (name, Params::Zeroed(array.length() as usize)),
+                    own => (name, own.view(&gpu, &mut adopted)?.map_or(Params::Zeroed(0), Params::Own)),
+                })
+            };
+            let places = names.iter().copied().zip(&given).map(place).collect::<Result<Vec<_>, _>>()?;
+            let trainer = gpu.settled(|| Trainer::placed(&gpu, groups, &places)).await?;
+            for (name, given) in names.iter().zip(&given) {
+                let Given::Array(array) = given else { continue };
                 trainer.ledger().fit("params", name, array.length() as usize)?;
                 upload(&trainer, &trainer.param_slices(name)?, array)?;
             }
             trainer.start_averages();
-            Ok(Self(Engine::Gpu(Box::new(trainer))).into())
+            Ok(Self(Engine::Gpu(Box::new(trainer)), adopted).into())
         })
     }
 
@@ -62,9 +69,10 @@ impl RawOptimizer {
     ) -> Result<RawOptimizer, JsValue> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let groups = config::groups(kind, &groups, &control)?;
-        let values: Vec<_> = arrays("params", &names, &params)?.iter().map(Float32Array::to_vec).collect();
+        let given = given("params", &names, &params)?;
+        let values = given.iter().map(|given| Ok(given.array()?.to_vec())).collect::<Result<Vec<_>, Error>>()?;
         let params: Vec<_> = names.iter().zip(&values).map(|(name, values)| (*name, values.as_slice())).collect();
-        Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?))))
+        Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?)), Adopted::default()))
     }
 
     pub(super) fn ledger(&self) -> &Ledger {
@@ -82,38 +90,46 @@ impl RawOptimizer {
         Ok(self.ledger().index(name)?)
     }
 
-    /// Names of the tensors at `places`, and an array that fits each.
-    fn fitting(&self, places: &[usize], grads: &Array) -> Result<(Vec<String>, Vec<Float32Array>), Error> {
+    /// Names of the tensors at `places`, and what each is given; arrays fit.
+    fn fitting(&self, places: &[usize], grads: &Array) -> Result<(Vec<String>, Vec<Given>), Error> {
         let tensors = self.ledger().tensors();
         let names = places.iter().filter_map(|place| tensors.get(*place)).map(|tensor| tensor.name.clone());
         let names: Vec<String> = names.collect();
-        let grads = arrays("grads", &names.iter().map(String::as_str).collect::<Vec<_>>(), grads)?;
-        for (name, array) in names.iter().zip(&grads) {
-            self.ledger().fit("grads", name, array.length() as usize)?;
+        let grads = given("grads", &names.iter().map(String::as_str).collect::<Vec<_>>(), grads)?;
+        for (name, given) in names.iter().zip(&grads) {
+            if let Given::Array(array) = given {
+                self.ledger().fit("grads", name, array.length() as usize)?;
+            }
         }
         Ok((names, grads))
     }
 
-    /// Hands the gradients of the tensors at `places` to `on_host`, or uploads them and calls `on_gpu`.
+    /// Hands the gradients of the tensors at `places` to `on_host`, or uploads arrays and tells `on_gpu` where all are.
     fn with_grads(
         &mut self,
         places: &[usize],
         grads: &Array,
         on_host: impl FnOnce(&mut HostTrainer, &[(&str, &[f32])]) -> Result<(), Error>,
-        on_gpu: impl FnOnce(&mut Trainer, &[usize]) -> Result<(), Error>,
+        on_gpu: impl FnOnce(&mut Trainer, &[(&str, Grads<'_>)]) -> Result<(), Error>,
     ) -> Result<(), JsValue> {
         let (names, grads) = self.fitting(places, grads)?;
+        let names = names.iter().map(String::as_str);
         match &mut self.0 {
             Engine::Host(trainer) => {
-                let values: Vec<_> = grads.iter().map(Float32Array::to_vec).collect();
-                let pairs = names.iter().map(String::as_str).zip(values.iter().map(Vec::as_slice));
-                on_host(trainer, &pairs.collect::<Vec<_>>())?;
+                let values =
+                    grads.iter().map(|given| Ok(given.array()?.to_vec())).collect::<Result<Vec<_>, Error>>()?;
+                on_host(trainer, &names.zip(values.iter().map(Vec::as_slice)).collect::<Vec<_>>())?;
             }
             Engine::Gpu(trainer) => {
-                for (name, array) in names.iter().zip(&grads) {
-                    upload(trainer, &trainer.grad_slices(name)?, array)?;
+                let mut all = Vec::with_capacity(grads.len());
+                for (name, given) in names.zip(&grads) {
+                    if let Given::Array(array) = given {
+                        upload(trainer, &trainer.grad_slices(name)?, array)?;
+                    }
+                    let view = given.view(trainer.gpu(), &mut self.1)?;
+                    all.push((name, view.map_or(Grads::Resident, Grads::Own)));
                 }
-                on_gpu(trainer, places)?;
+                on_gpu(trainer, &all)?;
             }
         }
         Ok(())
@@ -129,7 +145,7 @@ impl RawOptimizer {
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] grads: Array,
     ) -> Result<(), JsValue> {
         self.ledger().no_window()?;
-        self.with_grads(&places, &grads, HostTrainer::step, |trainer, places| trainer.run(Some(places)))
+        self.with_grads(&places, &grads, HostTrainer::step, Trainer::step_from)
     }
 
     /// Adds gradients to the weighted mean that the next step without gradients takes.
@@ -144,7 +160,7 @@ impl RawOptimizer {
     ) -> Result<(), JsValue> {
         self.ledger().check_weight(weight)?;
         let on_host = |trainer: &mut HostTrainer, grads: &[(&str, &[f32])]| trainer.accumulate(grads, weight);
-        self.with_grads(&places, &grads, on_host, |trainer, places| trainer.accumulate_resident(Some(places), weight))
+        self.with_grads(&places, &grads, on_host, |trainer, grads| trainer.accumulate_from(grads, weight))
     }
 
     /// As `accumulate`, of every tensor, with what stands in the gradient buffers.
@@ -169,6 +185,37 @@ impl RawOptimizer {
             _ => self.trainer_mut("step() without gradients")?.run(None)?,
         }
         Ok(())
+    }
+
+    /// Records a step into the caller's encoder: with accumulated gradients, or where there are none of every tensor,
+    /// with what stands in the gradient buffers.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` on the CPU, `INVALID_CONFIG` for anything but an encoder, `GPU`, `DEVICE_LOST`.
+    #[wasm_bindgen(js_name = encodeStep)]
+    pub fn encode_step(
+        &mut self,
+        #[wasm_bindgen(unchecked_param_type = "GPUCommandEncoder")] encoder: &JsValue,
+    ) -> Result<(), JsValue> {
+        let trainer = self.trainer_mut("encodeStep")?;
+        let mut encoder = adopt::encoder(trainer.gpu(), encoder)?;
+        Ok(trainer.encode_step(&mut encoder, None)?)
+    }
+
+    /// As `encodeStep`, of the tensors at `places`, with a gradient each.
+    ///
+    /// # Errors
+    /// As `encodeStep` and `step`.
+    #[wasm_bindgen(js_name = encodeStepFrom)]
+    pub fn encode_step_from(
+        &mut self,
+        #[wasm_bindgen(unchecked_param_type = "GPUCommandEncoder")] encoder: &JsValue,
+        places: Vec<usize>,
+        #[wasm_bindgen(unchecked_param_type = "unknown[]")] grads: Array,
+    ) -> Result<(), JsValue> {
+        let mut encoder = adopt::encoder(self.trainer_mut("encodeStep")?.gpu(), encoder)?;
+        let on_host = |_: &mut HostTrainer, _: &[(&str, &[f32])]| Err(on_cpu("encodeStep"));
+        self.with_grads(&places, &grads, on_host, |trainer, grads| trainer.encode_step_from(&mut encoder, grads))
     }
 
     fn trainer_mut(&mut self, what: &str) -> Result<&mut Trainer, Error> {
@@ -271,6 +318,12 @@ impl RawOptimizer {
         self.ledger().groups().len()
     }
 
+    /// Number of values in all tensors.
+    #[wasm_bindgen(getter)]
+    pub fn parameters(&self) -> f64 {
+        self.ledger().tensors().iter().map(|tensor| tensor.length as f64).sum()
+    }
+
     /// Names of the slots that exist.
     #[wasm_bindgen(getter, js_name = slotNames)]
     pub fn slot_names(&self) -> Vec<String> {
@@ -296,6 +349,6 @@ impl RawOptimizer {
     }
 }
 
-fn on_cpu(what: &str) -> Error {
+pub(super) fn on_cpu(what: &str) -> Error {
     Error::Unsupported { what: format!("{what} needs a GPU; this optimizer runs on the CPU") }
 }

@@ -1,7 +1,7 @@
 import { RawOptimizer, type RawGpu } from "./wasm/webgpu_optim.js";
 import init, { gpuOf, sharedGpu } from "./host.js";
 import { OptimError } from "./error.js";
-import type { BufferSlice, CommonOptions, GroupOptions, Info, LearningRate, Match, Stats } from "./options.js";
+import type { BufferSlice, CommonOptions, GroupOptions, Info, LearningRate, Match, Stats, Values } from "./options.js";
 import type { Schedule } from "./schedules.js";
 
 type Rate = (step: number) => number;
@@ -42,15 +42,15 @@ function split(options: Record<string, unknown>, index: number, rates: Map<numbe
   return { options: lr === undefined ? rest : { ...rest, lr }, schedule: undefined };
 }
 
-function control({ clip, nonfinite, lossScale, ema }: Loose): object {
+function control({ clip, nonfinite, lossScale, ema, valuesPerSubmit }: Loose): object {
   const scale =
     typeof lossScale === "number" ? { fixed: lossScale } : lossScale === "dynamic" ? { dynamic: {} } : lossScale && { dynamic: lossScale };
-  return Object.fromEntries(Object.entries({ clip, nonfinite, lossScale: scale, ema }).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries({ clip, nonfinite, lossScale: scale, ema, valuesPerSubmit }).filter(([, value]) => value !== undefined));
 }
 
 /** The groups as wasm takes them; the first holds for all tensors that no other names. */
 function plain(options: Loose, names: readonly string[], rates: Map<number, Rate>): RawGroup[] {
-  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, ema: _ema, groups = [], exclude, ...top } = options;
+  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, ema: _ema, valuesPerSubmit: _values, groups = [], exclude, ...top } = options;
   const pattern = exclude !== undefined && typeof exclude !== "boolean";
   // The group of excluded tensors comes last, so that the others keep their numbers, and takes its tensors from them.
   const excluded = new Set(pattern ? select(exclude, names) : []);
@@ -82,7 +82,7 @@ async function chooseGpu(device: "auto" | "gpu" | "cpu" | GPUDevice): Promise<Ra
 }
 
 /** @internal */
-export async function build(kind: string, params: Readonly<Record<string, Float32Array>>, options: object = {}): Promise<Parts> {
+export async function build(kind: string, params: Readonly<Record<string, Values>>, options: object = {}): Promise<Parts> {
   await init();
   const loose = options as Loose;
   const names = Object.keys(params);
@@ -92,8 +92,7 @@ export async function build(kind: string, params: Readonly<Record<string, Float3
   const gpu = await chooseGpu(loose.device ?? "auto");
   const args = [kind, names, arrays, groups, control(loose)] as const;
   const raw = gpu ? await RawOptimizer.onGpu(gpu, ...args) : RawOptimizer.onCpu(...args);
-  const parameters = arrays.reduce((sum, array) => sum + (array?.length ?? 0), 0);
-  return { kind, raw, gpu, names, parameters, rates };
+  return { kind, raw, gpu, names, parameters: raw.parameters, rates };
 }
 
 /**
@@ -121,15 +120,35 @@ export class Trainer<Name extends string = string, Options extends object = obje
   /**
    * One step. Enqueues and returns: nothing waits for the GPU.
    *
-   * @param grads One `Float32Array` of a tensor's own length by name; tensors left out stay untouched, slots and step counter too.
+   * @param grads One `Float32Array` of a tensor's own length by name, or a `GPUBuffer` or part of one, which is bound without a copy;
+   *   tensors left out stay untouched, slots and step counter too.
    *   Left out altogether, the gradients of {@link accumulate} are taken, or else what stands in {@link gradBuffer}. The arrays are read before it returns and never written.
    * @throws `UNKNOWN_PARAM`, `LENGTH_MISMATCH`, `WRONG_TYPE`: nothing has changed. `GPU`, `DEVICE_LOST`: earlier work failed.
    */
-  step(grads?: Readonly<Partial<Record<Name, Float32Array>>>): void {
+  step(grads?: Readonly<Partial<Record<Name, Values>>>): void {
     const raw = this.#live;
-    for (const [group, rate] of this.#parts.rates) raw.setLr(group, rate(raw.steps));
+    this.#follow(raw);
     if (grads === undefined) return raw.run();
     raw.step(...this.#placed(raw, grads));
+  }
+
+  /**
+   * Records a step into the caller's own encoder instead of submitting it; the step counts from now on. Up to 64 steps may be
+   * recorded before the first is submitted, in their order; accumulate and read only once they are.
+   *
+   * @param grads As for {@link step}; arrays are written to the queue at once.
+   * @throws As {@link step}; `INVALID_CONFIG` for anything but a `GPUCommandEncoder`, `UNSUPPORTED` on the CPU.
+   */
+  encodeStep(encoder: GPUCommandEncoder, grads?: Readonly<Partial<Record<Name, Values>>>): void {
+    const raw = this.#live;
+    this.#follow(raw);
+    if (grads === undefined) return raw.encodeStep(encoder);
+    raw.encodeStepFrom(encoder, ...this.#placed(raw, grads));
+  }
+
+  /** Rates that are functions of the step are the page's to compute. */
+  #follow(raw: RawOptimizer): void {
+    for (const [group, rate] of this.#parts.rates) raw.setLr(group, rate(raw.steps));
   }
 
   /**
@@ -140,7 +159,7 @@ export class Trainer<Name extends string = string, Options extends object = obje
    * @param weight A number of samples or tokens, at least 0; 0 adds nothing. Default 1.
    * @throws As {@link step}; `INVALID_CONFIG` for a weight that is negative or not finite.
    */
-  accumulate(grads?: Readonly<Partial<Record<Name, Float32Array>>>, weight = 1): void {
+  accumulate(grads?: Readonly<Partial<Record<Name, Values>>>, weight = 1): void {
     const raw = this.#live;
     if (grads === undefined) return raw.accumulateResident(weight);
     raw.accumulate(...this.#placed(raw, grads), weight);

@@ -23,6 +23,8 @@ export interface CommonOptions<Options> {
   lossScale?: number | "dynamic" | Scaling;
   /** A moving average of the parameters. Default none. */
   ema?: Ema;
+  /** The most values that one GPU submission updates, so that a desktop stays alive beside long steps. Default no bound. */
+  valuesPerSubmit?: number;
   /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning, and a `GPUDevice` is the page's own. Default `"auto"`. */
   device?: "auto" | "gpu" | "cpu" | GPUDevice;
 }
@@ -76,7 +78,24 @@ export interface Stats {
   lr: number[];
 }
 
-/** A tensor's place on the device, in bytes; it starts on a 256-byte boundary. */
+/**
+ * Values of a tensor: an array, which is copied, or f32 values in a `GPUBuffer` of the optimizer's device, which is bound as it is
+ * and stays the caller's. It needs the usage `STORAGE`, and for parameters `COPY_SRC` and `COPY_DST` too.
+ */
+export type Values = Float32Array | GPUBuffer | OwnBuffer;
+
+/** A part of a `GPUBuffer`. */
+export interface OwnBuffer {
+  buffer: GPUBuffer;
+  /** First byte, a multiple of 4. Default 0. */
+  offset?: number;
+  /** Number of values. Default `size / 4`, or all to the end of the buffer. */
+  length?: number;
+  /** Bytes, where `length` is left out, so that a {@link BufferSlice} fits. */
+  size?: number;
+}
+
+/** A tensor's place on the device, in bytes; ours start on a 256-byte boundary. */
 export interface BufferSlice {
   buffer: GPUBuffer;
   offset: number;

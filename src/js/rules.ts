@@ -1,8 +1,8 @@
 import { rules } from "./wasm/webgpu_optim.js";
 import { build, Trainer } from "./optimizer.js";
-import type { CommonOptions, Match } from "./options.js";
+import type { CommonOptions, Match, Values } from "./options.js";
 
-type Arrays<Name extends string> = Readonly<Record<Name, Float32Array>>;
+type Given<Name extends string> = Readonly<Record<Name, Values>>;
 
 /** Options of {@link SGD}. */
 export interface SGDOptions {
@@ -100,42 +100,42 @@ export type Kind = keyof OptionsByKind;
 
 /** Stochastic gradient descent with momentum, dampening and Nesterov's form; lr 1e-3. As `torch.optim.SGD`. */
 export class SGD<Name extends string = string> extends Trainer<Name, SGDOptions> {
-  static async create<Name extends string>(params: Arrays<Name>, options?: SGDOptions & CommonOptions<SGDOptions>): Promise<SGD<Name>> {
+  static async create<Name extends string>(params: Given<Name>, options?: SGDOptions & CommonOptions<SGDOptions>): Promise<SGD<Name>> {
     return new SGD(await build("sgd", params, options));
   }
 }
 
 /** Adam, optionally AMSGrad; lr 1e-3. As `torch.optim.Adam`. */
 export class Adam<Name extends string = string> extends Trainer<Name, AdamOptions> {
-  static async create<Name extends string>(params: Arrays<Name>, options?: AdamOptions & CommonOptions<AdamOptions>): Promise<Adam<Name>> {
+  static async create<Name extends string>(params: Given<Name>, options?: AdamOptions & CommonOptions<AdamOptions>): Promise<Adam<Name>> {
     return new Adam(await build("adam", params, options));
   }
 }
 
 /** Adam with decoupled weight decay; lr 1e-3. As `torch.optim.AdamW`. */
 export class AdamW<Name extends string = string> extends Trainer<Name, AdamWOptions> {
-  static async create<Name extends string>(params: Arrays<Name>, options?: AdamWOptions & CommonOptions<AdamWOptions>): Promise<AdamW<Name>> {
+  static async create<Name extends string>(params: Given<Name>, options?: AdamWOptions & CommonOptions<AdamWOptions>): Promise<AdamW<Name>> {
     return new AdamW(await build("adamw", params, options));
   }
 }
 
 /** RMSprop, optionally centered and with momentum; lr 1e-2. As `torch.optim.RMSprop`. */
 export class RMSprop<Name extends string = string> extends Trainer<Name, RMSpropOptions> {
-  static async create<Name extends string>(params: Arrays<Name>, options?: RMSpropOptions & CommonOptions<RMSpropOptions>): Promise<RMSprop<Name>> {
+  static async create<Name extends string>(params: Given<Name>, options?: RMSpropOptions & CommonOptions<RMSpropOptions>): Promise<RMSprop<Name>> {
     return new RMSprop(await build("rmsprop", params, options));
   }
 }
 
 /** Adagrad; lr 1e-2. As `torch.optim.Adagrad`. */
 export class Adagrad<Name extends string = string> extends Trainer<Name, AdagradOptions> {
-  static async create<Name extends string>(params: Arrays<Name>, options?: AdagradOptions & CommonOptions<AdagradOptions>): Promise<Adagrad<Name>> {
+  static async create<Name extends string>(params: Given<Name>, options?: AdagradOptions & CommonOptions<AdagradOptions>): Promise<Adagrad<Name>> {
     return new Adagrad(await build("adagrad", params, options));
   }
 }
 
 /** LAMB; lr 1e-3. As `optax.lamb`. */
 export class LAMB<Name extends string = string> extends Trainer<Name, LAMBOptions> {
-  static async create<Name extends string>(params: Arrays<Name>, options?: LAMBOptions & CommonOptions<LAMBOptions>): Promise<LAMB<Name>> {
+  static async create<Name extends string>(params: Given<Name>, options?: LAMBOptions & CommonOptions<LAMBOptions>): Promise<LAMB<Name>> {
     return new LAMB(await build("lamb", params, options));
   }
 }
@@ -155,7 +155,7 @@ export const Optimizer = {
    */
   async create<K extends Kind, Name extends string>(
     kind: K,
-    params: Arrays<Name>,
+    params: Given<Name>,
     options?: OptionsByKind[K] & CommonOptions<OptionsByKind[K]>,
   ): Promise<Optimizer<Name, K>> {
     const Class = (classes[kind] ?? Trainer) as unknown as new (parts: Awaited<ReturnType<typeof build>>) => Optimizer<Name, K>;

@@ -6,7 +6,7 @@ const cosine = (options) => ({ cosine: options });
 const calls = [
   ["a gradient of the wrong length", "LENGTH_MISMATCH", /`w` has 2 values, expected 3/, (opt) => opt.step({ b: Float32Array.of(9), w: new Float32Array(2) })],
   ["an unknown name", "UNKNOWN_PARAM", /`v`; there are w, b/, (opt) => opt.step({ v: new Float32Array(1) })],
-  ["a gradient of doubles", "WRONG_TYPE", /`w` must be a Float32Array, got Float64Array/, (opt) => opt.step({ w: new Float64Array(3) })],
+  ["a gradient of doubles", "WRONG_TYPE", /`w` must be a Float32Array or a GPUBuffer, got Float64Array/, (opt) => opt.step({ w: new Float64Array(3) })],
   ["a gradient that is a plain array", "WRONG_TYPE", /`w` .* got Array/, (opt) => opt.step({ w: [1, 2, 3] })],
   ["a gradient that is null", "WRONG_TYPE", /`w`/, (opt) => opt.step({ w: null })],
   ["a learning rate that is not a number", "INVALID_CONFIG", /lr must be finite and at least 0, got NaN/, (opt) => (opt.lr = Number.NaN)],
@@ -23,7 +23,7 @@ const calls = [
 /** Creations of an SGD. */
 const creations = [
   ["an empty set of parameters", "INVALID_CONFIG", /the parameter set is empty/, {}, {}],
-  ["a parameter of another type", "WRONG_TYPE", /params of `w` must be a Float32Array, got Array/, { w: [1, 2] }, {}],
+  ["a parameter of another type", "WRONG_TYPE", /params of `w` must be a Float32Array or a GPUBuffer, got Array/, { w: [1, 2] }, {}],
   ["a parameter that is undefined", "WRONG_TYPE", /params of `w`/, { w: undefined }, {}],
   ["a group of an unknown name", "UNKNOWN_PARAM", /`v`/, params(), { groups: [{ match: "v" }] }],
   ["a group with an unknown option", "INVALID_CONFIG", /option beta1/, params(), { groups: [{ match: "w", beta1: 0.9 }] }],
