@@ -102,6 +102,7 @@ impl Trainer {
             tensors.iter().zip(&own).filter_map(|((name, _), own)| Some(("params", *name, own.as_ref()?))).collect();
         views.iter().try_for_each(|(what, name, view)| view.check(gpu, what, name, usage))?;
         view::apart(&mut views)?;
+        views.iter().filter(|(_, _, view)| view.length > 0).for_each(|(_, _, view)| view.probe(gpu));
         let arena = Arena::new(gpu, &ledger, |tensor| own[tensor].is_some());
         let most = ledger.values_per_submit();
         let rows = vec![0; tensors.len() * ledger.entry().hyper_size];

@@ -37,6 +37,23 @@ impl View {
         Self { buffer: buffer.clone(), offset: 0, length: usize::try_from(buffer.size() / 4).unwrap_or(usize::MAX) }
     }
 
+    /// Binds them once, for the device to refuse a buffer that is not its own.
+    pub(super) fn probe(&self, gpu: &Gpu) {
+        let ty = wgpu::BufferBindingType::Storage { read_only: false };
+        let entry = wgpu::BindGroupLayoutEntry {
+            binding: 0,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+            count: None,
+        };
+        let label = Some("webgpu-optim.probe");
+        let descriptor = wgpu::BindGroupLayoutDescriptor { label, entries: &[entry] };
+        let layout = &gpu.device.create_bind_group_layout(&descriptor);
+        let bound = self.bound(gpu);
+        let entries = &[wgpu::BindGroupEntry { binding: 0, resource: bound.resource() }];
+        gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries });
+    }
+
     fn end(&self) -> u64 {
         self.offset.saturating_add(self.length as u64 * 4)
     }

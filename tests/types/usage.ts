@@ -13,7 +13,9 @@ const stats: Stats = await opt.stats();
 const slice: GPUBuffer = opt.gradBuffer("b").buffer;
 // @ts-expect-error there is no tensor of that name
 opt.step({ v: new Float32Array(3) });
-// @ts-expect-error gradients are Float32Arrays
+const own = await AdamW.create({ w: slice, b: { buffer: slice, offset: 4, length: 1 } }, { device: opt.device, valuesPerSubmit: 1e6 });
+own.encodeStep(own.device.createCommandEncoder(), { w: slice, b: opt.gradBuffer("b") });
+// @ts-expect-error gradients are Float32Arrays or GPUBuffers
 opt.step({ w: new Float64Array(3) });
 // @ts-expect-error an option of another rule
 await SGD.create({ w }, { beta1: 0.9 });
