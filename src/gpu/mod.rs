@@ -13,6 +13,7 @@ mod encode;
 mod form;
 mod layout;
 mod pipeline;
+mod snapshot;
 mod staging;
 mod taking;
 mod trainer;
@@ -24,6 +25,7 @@ pub use device::Gpu;
 #[doc(hidden)]
 pub use form::{Form, Reach};
 pub use layout::{ALIGNMENT, Layout, Piece, Span, TILE, Tile};
+pub use snapshot::Snapshot;
 pub use taking::{Grads, Params};
 pub use trainer::{Slice, Trainer};
 pub use view::View;

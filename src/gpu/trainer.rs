@@ -42,7 +42,7 @@ pub struct Trainer {
     pub(super) gpu: Gpu,
     pub(super) ledger: Ledger,
     pub(super) arena: Arena,
-    staging: Staging,
+    pub(super) staging: Staging,
     pub(super) rows: Vec<u8>,
     /// Where parameters stand that are not in the arena, and where gradients were taken from last.
     pub(super) own: Vec<Option<View>>,

@@ -51,7 +51,7 @@ impl View {
         let layout = &gpu.device.create_bind_group_layout(&descriptor);
         let bound = self.bound(gpu);
         let entries = &[wgpu::BindGroupEntry { binding: 0, resource: bound.resource() }];
-        gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries });
+        let _bound = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries });
     }
 
     fn end(&self) -> u64 {

@@ -8,4 +8,5 @@ mod optimizer;
 mod plateau;
 mod readback;
 mod rules;
+mod snapshot;
 mod value;

@@ -3,6 +3,7 @@
 use super::config;
 use super::convert::{Given, given, promise, slice, upload};
 use super::gpu::RawGpu;
+use super::snapshot::Kept;
 use crate::error::Error;
 use crate::gpu::adopt::{self, Adopted};
 use crate::gpu::{Grads, Params, Trainer};
@@ -21,7 +22,7 @@ pub(super) enum Engine {
 /// An optimizer. Names are resolved to places once, by [`RawOptimizer::index`].
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct RawOptimizer(pub(super) Engine, Adopted);
+pub struct RawOptimizer(pub(super) Engine, pub(super) Adopted, pub(super) Kept);
 
 #[wasm_bindgen]
 impl RawOptimizer {
@@ -54,7 +55,7 @@ impl RawOptimizer {
                 upload(&trainer, &trainer.param_slices(name)?, array)?;
             }
             trainer.start_averages();
-            Ok(Self(Engine::Gpu(Box::new(trainer)), adopted).into())
+            Ok(Self(Engine::Gpu(Box::new(trainer)), adopted, Kept::default()).into())
         })
     }
 
@@ -72,7 +73,7 @@ impl RawOptimizer {
         let given = given("params", &names, &params)?;
         let values = given.iter().map(|given| Ok(given.array()?.to_vec())).collect::<Result<Vec<_>, Error>>()?;
         let params: Vec<_> = names.iter().zip(&values).map(|(name, values)| (*name, values.as_slice())).collect();
-        Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?)), Adopted::default()))
+        Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?)), Adopted::default(), Kept::default()))
     }
 
     pub(super) fn ledger(&self) -> &Ledger {

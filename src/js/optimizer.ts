@@ -1,7 +1,7 @@
 import { RawOptimizer, type RawGpu } from "./wasm/webgpu_optim.js";
 import init, { gpuOf, sharedGpu } from "./host.js";
 import { OptimError } from "./error.js";
-import type { BufferSlice, CommonOptions, GroupOptions, Info, LearningRate, Match, Stats, Values } from "./options.js";
+import type { BufferSlice, CommonOptions, GroupOptions, Info, LearningRate, Match, OwnBuffer, Stats, Values } from "./options.js";
 import type { Schedule } from "./schedules.js";
 
 type Rate = (step: number) => number;
@@ -14,6 +14,7 @@ export interface Parts {
   names: readonly string[];
   parameters: number;
   rates: Map<number, Rate>;
+  every: number | undefined;
 }
 
 interface RawGroup {
@@ -50,7 +51,7 @@ function control({ clip, nonfinite, lossScale, ema, valuesPerSubmit }: Loose): o
 
 /** The groups as wasm takes them; the first holds for all tensors that no other names. */
 function plain(options: Loose, names: readonly string[], rates: Map<number, Rate>): RawGroup[] {
-  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, ema: _ema, valuesPerSubmit: _values, groups = [], exclude, ...top } = options;
+  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, ema: _ema, valuesPerSubmit: _values, snapshotEvery: _every, groups = [], exclude, ...top } = options;
   const pattern = exclude !== undefined && typeof exclude !== "boolean";
   // The group of excluded tensors comes last, so that the others keep their numbers, and takes its tensors from them.
   const excluded = new Set(pattern ? select(exclude, names) : []);
@@ -89,10 +90,15 @@ export async function build(kind: string, params: Readonly<Record<string, Values
   const arrays = names.map((name) => params[name]);
   const rates = new Map<number, Rate>();
   const groups = plain(loose, names, rates);
+  const every = loose.snapshotEvery;
+  if (every !== undefined && !(Number.isSafeInteger(every) && every > 0)) {
+    throw new OptimError(`snapshotEvery must be a whole number of at least 1, got ${String(every)}`, "INVALID_CONFIG");
+  }
   const gpu = await chooseGpu(loose.device ?? "auto");
   const args = [kind, names, arrays, groups, control(loose)] as const;
   const raw = gpu ? await RawOptimizer.onGpu(gpu, ...args) : RawOptimizer.onCpu(...args);
-  return { kind, raw, gpu, names, parameters: raw.parameters, rates };
+  if (every !== undefined) await raw.keep();
+  return { kind, raw, gpu, names, parameters: raw.parameters, rates, every };
 }
 
 /**
@@ -103,7 +109,9 @@ export async function build(kind: string, params: Readonly<Record<string, Values
 export class Trainer<Name extends string = string, Options extends object = object> {
   readonly #parts: Parts;
   readonly #places = new Map<string, number>();
+  readonly #onLost: ((reason: string) => void)[] = [];
   #raw: RawOptimizer | undefined;
+  #keeping = false;
 
   /** @internal */
   constructor(parts: Parts) {
@@ -128,8 +136,40 @@ export class Trainer<Name extends string = string, Options extends object = obje
   step(grads?: Readonly<Partial<Record<Name, Values>>>): void {
     const raw = this.#live;
     this.#follow(raw);
-    if (grads === undefined) return raw.run();
-    raw.step(...this.#placed(raw, grads));
+    if (grads === undefined) raw.run();
+    else raw.step(...this.#placed(raw, grads));
+    if (this.#parts.every !== undefined && raw.steps % this.#parts.every === 0) this.#keep(raw);
+  }
+
+  // A snapshot that is still under way is not overtaken, and one that fails leaves the last.
+  #keep(raw: RawOptimizer): void {
+    if (this.#keeping) return;
+    this.#keeping = true;
+    const done = (): void => void (this.#keeping = false);
+    raw.keep().then(done, done);
+  }
+
+  /**
+   * Goes on from the newest snapshot after the device was lost, or goes back to it: needs the option `snapshotEvery`.
+   *
+   * @param device The page's new device. Default the one there is, or a new one of the package's where that is lost.
+   * @param params Buffers of that device for parameters that are to stand in the page's own; the values are written there.
+   *   Parameters left out stand in buffers of the package's.
+   * @returns The number of steps taken at the snapshot: the next `step` is that one.
+   * @throws `UNSUPPORTED` without `snapshotEvery` and on the CPU, `NO_WEBGPU`, `GPU`; as `create` for `params`. The optimizer is as it was then.
+   */
+  async restore(device?: GPUDevice, params?: Readonly<Partial<Record<Name, GPUBuffer | OwnBuffer>>>): Promise<number> {
+    const raw = this.#live;
+    const known = this.#parts.gpu;
+    const gpu = device ? await gpuOf(device) : known && !known.lost ? known : await sharedGpu();
+    const next = await raw.restored(gpu, Object.keys(params ?? {}), Object.values(params ?? {}));
+    if (this.#raw !== raw) next.free();
+    if (this.#live !== raw) throw new OptimError("another restore came first", "UNSUPPORTED");
+    raw.free();
+    this.#raw = next;
+    this.#parts.gpu = gpu;
+    if (gpu !== known) for (const callback of this.#onLost) this.#watch(callback);
+    return next.steps;
   }
 
   /**
@@ -274,12 +314,18 @@ export class Trainer<Name extends string = string, Options extends object = obje
   }
 
   /**
-   * Calls back once when the device is lost while this optimizer lives: from then on its calls say `DEVICE_LOST`.
-   * On the CPU it never does.
+   * Calls back when the device is lost while this optimizer lives: from then on its calls say `DEVICE_LOST`, until
+   * {@link restore}. On the CPU it never does.
    */
   onLost(callback: (reason: string) => void): void {
-    const lost = this.#live && this.#parts.gpu?.device.lost;
-    void lost?.then(({ message }) => this.#raw && callback(message));
+    if (!this.#live) return;
+    this.#onLost.push(callback);
+    this.#watch(callback);
+  }
+
+  #watch(callback: (reason: string) => void): void {
+    const { gpu } = this.#parts;
+    void gpu?.device.lost.then(({ message }) => this.#raw && this.#parts.gpu === gpu && callback(message));
   }
 
   /** What it runs on, and how large it is. */

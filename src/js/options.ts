@@ -25,6 +25,8 @@ export interface CommonOptions<Options> {
   ema?: Ema;
   /** The most values that one GPU submission updates, so that a desktop stays alive beside long steps. Default no bound. */
   valuesPerSubmit?: number;
+  /** A copy of the whole run in main memory every so many steps, for `restore` to go on from. It is taken beside the steps. Default none. */
+  snapshotEvery?: number;
   /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning, and a `GPUDevice` is the page's own. Default `"auto"`. */
   device?: "auto" | "gpu" | "cpu" | GPUDevice;
 }

@@ -74,3 +74,67 @@ test("once the device is lost, steps and readings say so, and nothing hangs", as
   assert.equal(told.length, 1);
   opt.free();
 });
+
+/** Steps with clipping, skipping and accumulation, from a given one on. */
+function train(opt, from, to) {
+  for (let step = from; step < to; step++) {
+    const w = Float32Array.from({ length: 300 }, (_, i) => Math.sin(step * 7 + i));
+    if (step % 5 === 3) w[0] = Number.NaN;
+    opt.accumulate({ w, b: Float32Array.of(step) }, 2);
+    opt.accumulate({ w }, 1);
+    opt.step();
+  }
+}
+
+test("a run whose device is destroyed ends with the same parameters as an undisturbed one", async () => {
+  const start = { w: Float32Array.from({ length: 300 }, (_, i) => Math.cos(i)), b: Float32Array.of(1) };
+  const options = { lr: (step) => 0.1 / (step + 1), clip: { globalNorm: 1 }, nonfinite: "skip", ema: { decay: 0.9 }, snapshotEvery: 4 };
+  const undisturbed = await LAMB.create(start, { ...options, device: await ownDevice() });
+  train(undisturbed, 0, 20);
+  const device = await ownDevice();
+  const opt = await LAMB.create(start, { ...options, device });
+  const told = [];
+  opt.onLost((reason) => told.push(reason));
+  train(opt, 0, 9);
+  await opt.params();
+  train(opt, 9, 11);
+  device.destroy();
+  await device.lost;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.throws(() => opt.step(), { code: "DEVICE_LOST" });
+  const next = await ownDevice();
+  const at = await opt.restore(next);
+  assert.ok(at === 4 || at === 8, String(at));
+  assert.deepEqual([opt.steps, opt.device], [at, next]);
+  train(opt, at, 20);
+  assert.deepEqual(await opt.params(), await undisturbed.params());
+  assert.deepEqual(await opt.emaParams(), await undisturbed.emaParams());
+  assert.deepEqual(await opt.stats(), await undisturbed.stats());
+  next.destroy();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(told.length, 2);
+});
+
+test("restoring goes back to the first step where there is no later snapshot, into buffers of the page's", async () => {
+  const device = await ownDevice();
+  const opt = await SGD.create({ w: Float32Array.of(1, 2, 3) }, { device, lr: 1, snapshotEvery: 100 });
+  opt.step({ w: Float32Array.of(1, 1, 1) });
+  const w = device.createBuffer({ size: 12, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST });
+  await assert.rejects(opt.restore(device, { w: Float32Array.of(1) }), { code: "INVALID_CONFIG", message: /only a buffer/ });
+  await assert.rejects(opt.restore(device, { v: w }), { code: "UNKNOWN_PARAM" });
+  await assert.rejects(opt.restore(device, { w: { buffer: w, length: 2 } }), { code: "LENGTH_MISMATCH" });
+  assert.equal(opt.steps, 1);
+  assert.equal(await opt.restore(device, { w }), 0);
+  assert.deepEqual([...(await opt.params()).w], [1, 2, 3]);
+  assert.equal(opt.paramBuffer("w").buffer, w);
+});
+
+test("without snapshots, and on the CPU, restoring says so", async () => {
+  const without = await SGD.create({ w: new Float32Array(1) }, { device: "gpu" });
+  await assert.rejects(without.restore(), { code: "UNSUPPORTED", message: /snapshotEvery/ });
+  const cpu = await SGD.create({ w: new Float32Array(1) }, { device: "cpu", snapshotEvery: 2 });
+  await assert.rejects(cpu.restore(), { code: "UNSUPPORTED", message: /CPU/ });
+  for (const snapshotEvery of [0, 1.5, -1, "2"]) {
+    await assert.rejects(SGD.create({ w: new Float32Array(1) }, { snapshotEvery }), { code: "INVALID_CONFIG", message: /snapshotEvery/ });
+  }
+});

@@ -1,0 +1,125 @@
+//! A run as it stands, in main memory, and a trainer from it: what outlives a lost device.
+
+use super::device::Gpu;
+use super::staging::Source;
+use super::taking::Params;
+use super::trainer::Trainer;
+use crate::error::Error;
+use crate::optim::{Groups, Ledger};
+use std::collections::HashMap;
+
+type Tensors = HashMap<String, Vec<f32>>;
+
+/// A run as of the call that took it: parameters, slots, averages, accumulated gradients, counters, the loss scale.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    ledger: Ledger,
+    params: Tensors,
+    slots: Vec<(usize, Tensors)>,
+    averages: Option<Tensors>,
+    means: Option<Tensors>,
+    /// Standing, counts and rates of a controlled run, as the device has them.
+    control: Vec<Vec<f32>>,
+}
+
+impl Snapshot {
+    /// Steps taken or, where steps can be skipped, asked for.
+    pub fn steps(&self) -> u64 {
+        self.ledger.steps()
+    }
+}
+
+impl Trainer {
+    /// Copies everything on the device now; the future yields it in main memory. Steps that follow change nothing in it.
+    ///
+    /// # Errors
+    /// The future as [`Trainer::params`].
+    ///
+    /// ```
+    /// # pollster::block_on(async {
+    /// use webgpu_optim::{Adam, Gpu, Trainer};
+    /// let gpu = Gpu::new().await?;
+    /// let mut trainer = Trainer::new(&gpu, Adam::default(), &[("w", &[1.0])])?;
+    /// trainer.step(&[("w", &[0.5])])?;
+    /// let snapshot = trainer.snapshot().await?;
+    /// let again = Trainer::restored(&Gpu::new().await?, &snapshot, &[])?;
+    /// assert_eq!(again.params().await?, trainer.params().await?);
+    /// # Ok::<(), webgpu_optim::Error>(()) })?;
+    /// # Ok::<(), webgpu_optim::Error>(())
+    /// ```
+    pub fn snapshot(&self) -> impl Future<Output = Result<Snapshot, Error>> + use<> {
+        let ledger = self.ledger.clone();
+        let params = self.params();
+        let slots: Vec<_> = ledger.slots().map(|(slot, _)| (slot, self.read(&self.arena.slots[slot], &[]))).collect();
+        let averages = ledger.ema().is_ok().then(|| self.read(&self.arena.averages, &[]));
+        let means = ledger.is_accumulating().then(|| self.read(&self.arena.means, &[]));
+        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.counts, &it.rates]);
+        let control = self.staging.read(&self.gpu, &buffers.map(Source::whole).collect::<Vec<_>>());
+        async move {
+            let mut read = Vec::with_capacity(slots.len());
+            let params = params.await?;
+            for (slot, reading) in slots {
+                read.push((slot, reading.await?));
+            }
+            let averages = match averages {
+                Some(reading) => Some(reading.await?),
+                None => None,
+            };
+            let means = match means {
+                Some(reading) => Some(reading.await?),
+                None => None,
+            };
+            Ok(Snapshot { ledger, params, slots: read, averages, means, control: control.await? })
+        }
+    }
+
+    /// The run of a snapshot on another device, or back on the same. `own` names the tensors whose parameters are to stand
+    /// in buffers of the caller; their values are written there.
+    ///
+    /// # Errors
+    /// As [`Trainer::placed`]; [`Error::UnknownParam`] and [`Error::LengthMismatch`] for a tensor of `own`.
+    pub fn restored(gpu: &Gpu, snapshot: &Snapshot, own: &[(&str, Params)]) -> Result<Self, Error> {
+        let ledger = &snapshot.ledger;
+        for (name, params) in own {
+            ledger.fit("params", name, params.length())?;
+        }
+        let place = |tensor: &'_ crate::optim::Tensor| {
+            let given = own.iter().find(|(name, _)| *name == tensor.name);
+            given.map_or(Params::Zeroed(tensor.length), |(_, params)| params.clone())
+        };
+        let places: Vec<_> = ledger.tensors().iter().map(|tensor| (tensor.name.as_str(), place(tensor))).collect();
+        let groups = Groups { list: ledger.groups().to_vec(), control: ledger.control().clone() };
+        let mut trainer = Self::placed(gpu, groups, &places)?;
+        trainer.ledger = ledger.clone();
+        trainer.rebind();
+        trainer.write_back(snapshot)?;
+        Ok(trainer)
+    }
+
+    fn write_back(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
+        if snapshot.means.is_some() {
+            self.plan_accumulation();
+        }
+        let averages = snapshot.averages.iter().map(|values| (&self.arena.averages, values));
+        let means = snapshot.means.iter().map(|values| (&self.arena.means, values));
+        let slots = snapshot.slots.iter().map(|(slot, values)| (&self.arena.slots[*slot], values));
+        for (set, values) in slots.chain(averages).chain(means) {
+            for (tensor, page) in self.ledger.tensors().iter().enumerate() {
+                self.arena.write(&self.gpu, set, tensor, values.get(&page.name).map_or(&[], Vec::as_slice));
+            }
+        }
+        for (name, values) in &snapshot.params {
+            let mut bytes = bytemuck::cast_slice::<f32, u8>(values);
+            for slice in self.param_slices(name)? {
+                let (own, rest) = bytes.split_at(slice.size as usize);
+                self.gpu.queue.write_buffer(&slice.buffer, slice.offset, own);
+                bytes = rest;
+            }
+        }
+        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.counts, &it.rates]);
+        for (buffer, words) in buffers.zip(&snapshot.control) {
+            self.gpu.queue.write_buffer(buffer, 0, bytemuck::cast_slice(words));
+        }
+        Ok(())
+    }
+}

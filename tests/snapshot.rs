@@ -1,0 +1,94 @@
+//! A run goes on from its snapshot, bit for bit, on another device.
+#![cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+
+mod common;
+
+use common::{Tensors, borrow, cases, gpus, kinds, noise};
+use webgpu_optim::gpu::{Params, View};
+use webgpu_optim::{Clip, Ema, Error, Gpu, LossScale, Scaling, Trainer};
+
+fn everything(trainer: &Trainer) -> Vec<Tensors> {
+    let slots: Vec<_> = trainer.ledger().slots().map(|(_, slot)| slot).collect();
+    let mut all = vec![pollster::block_on(trainer.params()).unwrap()];
+    all.extend(slots.iter().map(|slot| pollster::block_on(trainer.slot(slot).unwrap()).unwrap()));
+    all.extend(trainer.averages().ok().map(|averages| pollster::block_on(averages).unwrap()));
+    all.into_iter().map(|tensors| tensors.into_iter().collect()).collect()
+}
+
+/// Steps with accumulation, a tensor left out, and gradients that overflow; the 5th ends inside a window.
+fn act(trainer: &mut Trainer, start: &Tensors, steps: std::ops::Range<u64>) {
+    for step in steps {
+        let mut grads: Tensors = start.iter().map(|(name, it)| (name.clone(), noise(step + 9, it.len()))).collect();
+        if step % 4 == 2 {
+            grads.get_mut("w").unwrap()[0] = f32::NAN;
+        }
+        if step % 5 == 0 {
+            grads.remove("w");
+        }
+        match step % 3 {
+            0 => trainer.step(&borrow(&grads)).unwrap(),
+            1 => trainer.accumulate(&borrow(&grads), 2.0).unwrap(),
+            _ => {
+                trainer.accumulate(&borrow(&grads), 3.0).unwrap();
+                trainer.step_accumulated().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_goes_on_from_its_snapshot_bit_for_bit() {
+    for gpu in gpus() {
+        for kind in kinds() {
+            for case in cases(kind).into_iter().take(3) {
+                let scale = LossScale::Dynamic(Scaling { init: 8.0, growth_interval: 3, ..Scaling::default() });
+                let controlled = case.groups.clone().clip(Clip::GlobalNorm(0.5)).loss_scale(scale).ema(Ema::default());
+                for groups in [case.groups.clone(), controlled] {
+                    let mut undisturbed = Trainer::new(&gpu, groups.clone(), &borrow(&case.params)).unwrap();
+                    let mut lost = Trainer::new(&gpu, groups, &borrow(&case.params)).unwrap();
+                    act(&mut undisturbed, &case.params, 0..16);
+                    act(&mut lost, &case.params, 0..8);
+                    let taking = lost.snapshot();
+                    act(&mut lost, &case.params, 8..9);
+                    let snapshot = pollster::block_on(taking).unwrap();
+                    let device = another(&gpu);
+                    let mut again = Trainer::restored(&device, &snapshot, &[]).unwrap();
+                    act(&mut again, &case.params, 8..16);
+                    assert_eq!(bits(&again), bits(&undisturbed), "{kind} {}", case.name);
+                    let [got, want] =
+                        [&again, &undisturbed].map(|trainer| pollster::block_on(trainer.summary()).unwrap());
+                    assert_eq!(got, want);
+                }
+            }
+        }
+    }
+}
+
+fn bits(trainer: &Trainer) -> Vec<Vec<u32>> {
+    let of = |tensors: Tensors| tensors.values().flatten().map(|value| value.to_bits()).collect();
+    everything(trainer).into_iter().map(of).collect()
+}
+
+/// Another device of the same adapter.
+fn another(gpu: &Gpu) -> Gpu {
+    gpus().into_iter().find(|it| it.info().name == gpu.info().name).unwrap()
+}
+
+#[test]
+fn a_run_in_buffers_of_the_caller_goes_on_in_others() {
+    for gpu in gpus() {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let descriptor = wgpu::BufferDescriptor { label: None, size: 20, usage, mapped_at_creation: false };
+        let [old, new] = [(); 2].map(|()| Params::Own(View::whole(&gpu.device().create_buffer(&descriptor))));
+        let mut trainer = Trainer::placed(&gpu, webgpu_optim::Sgd::default(), &[("w", old)]).unwrap();
+        trainer.step(&[("w", &[1.0; 5])]).unwrap();
+        let snapshot = pollster::block_on(trainer.snapshot()).unwrap();
+        assert_eq!(snapshot.steps(), 1);
+        let again = Trainer::restored(&gpu, &snapshot, &[("w", new.clone())]).unwrap();
+        assert_eq!(everything(&again), everything(&trainer));
+        let Params::Own(view) = new else { unreachable!() };
+        assert_eq!(again.param_slices("w").unwrap()[0].buffer, view.buffer);
+        let refused = Trainer::restored(&gpu, &snapshot, &[("w", Params::Zeroed(4))]).map(drop);
+        assert!(matches!(refused, Err(Error::LengthMismatch { .. })));
+    }
+}
