@@ -13,7 +13,7 @@ const controls = get<HTMLFormElement>("controls");
 const select = get<HTMLSelectElement>("rule");
 const steps = get<HTMLInputElement>("steps");
 const seed = get<HTMLInputElement>("seed");
-const buttons = { start: get<HTMLButtonElement>("start"), pause: get<HTMLButtonElement>("pause"), reset: get<HTMLButtonElement>("reset") };
+const buttons = { start: get<HTMLButtonElement>("start"), pause: get<HTMLButtonElement>("pause"), reset: get<HTMLButtonElement>("reset"), lose: get<HTMLButtonElement>("lose") };
 const form = new OptionsForm(get("options"));
 const charts = [
   new Curves(get("loss-plot"), "loss", () => loop?.total ?? steps.valueAsNumber),
@@ -52,6 +52,7 @@ function reset(): void {
   stop();
   error = "";
   get("error").hidden = true;
+  get("lost").hidden = true;
   charts.forEach((chart) => chart.show([]));
   void answer().catch(fail);
   render();
@@ -64,7 +65,7 @@ async function prepare(): Promise<Loop> {
     runs.push(await Run.create({ kind, options, seed: seed.valueAsNumber, digits, device }));
   }
   describe(runs[0]!);
-  const prepared = new Loop(runs, steps.valueAsNumber, render, fail);
+  const prepared = new Loop(runs, steps.valueAsNumber, render, fail, tellOfLoss);
   charts.forEach((chart) => chart.show(runs));
   return prepared;
 }
@@ -102,6 +103,18 @@ function pause(): void {
   loop?.pause();
 }
 
+/** Takes the device away as the browser would; the loop hears of it by itself. */
+function lose(): void {
+  loop?.runs[0]?.opt.device.destroy();
+}
+
+function tellOfLoss(lostAt: number, from: number): void {
+  get("lost").textContent = `The GPU went away at step ${lostAt.toLocaleString("en")}. Going on with another from the snapshot of step ${from.toLocaleString("en")}.`;
+  get("lost").hidden = false;
+  render();
+  if (!loop?.running) void answer().catch(fail);
+}
+
 function number(id: string, text: string): void {
   get<HTMLOutputElement>(id).value = text;
 }
@@ -123,6 +136,7 @@ function render(): void {
   buttons.start.disabled = running || !digits;
   buttons.pause.disabled = !running;
   buttons.reset.disabled = !loop;
+  buttons.lose.disabled = !loop?.runs[0]?.net;
   if (loop) charts.forEach((chart) => chart.update());
 }
 
@@ -234,6 +248,7 @@ async function main(): Promise<void> {
   });
   buttons.pause.addEventListener("click", pause);
   buttons.reset.addEventListener("click", reset);
+  buttons.lose.addEventListener("click", lose);
   get("clear").addEventListener("click", () => box.clear());
   if (query.has("autostart")) void start();
 }

@@ -38,12 +38,12 @@ export class Run {
   private constructor(
     readonly settings: RunSettings,
     readonly opt: Trainer<ParamName>,
-    readonly net: GpuNet | undefined,
+    public net: GpuNet | undefined,
   ) {}
 
   static async create(settings: RunSettings): Promise<Run> {
     const { kind, options, seed, digits, device } = settings;
-    const opt: Trainer<ParamName> = await Optimizer.create(kind, initial(seed), { ...options, device });
+    const opt: Trainer<ParamName> = await Optimizer.create(kind, initial(seed), { ...options, device, snapshotEvery: 50 });
     if (opt.info().backend === "cpu") return new Run(settings, opt, undefined);
     return new Run(settings, opt, new GpuNet(kernelsOn(opt.device, digits), opt));
   }
@@ -59,6 +59,15 @@ export class Run {
       this.opt.step(gradients(await this.opt.params(), pixels, labels).grads);
     }
     this.step++;
+  }
+
+  /** Goes on from the newest snapshot on another device; the network is made anew there. */
+  async restore(): Promise<void> {
+    const step = await this.opt.restore();
+    this.net?.free();
+    this.net = new GpuNet(kernelsOn(this.opt.device, this.settings.digits), this.opt);
+    this.step = step;
+    this.points.splice(0, this.points.length, ...this.points.filter((point) => point.step <= step));
   }
 
   /** Adds a point to the curves once the device has computed it; the loop does not wait for it. */

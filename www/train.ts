@@ -22,13 +22,35 @@ export class Loop {
   stepsPerSecond = 0;
   #chunk = 1;
   #ended = false;
+  #lost = false;
+  #finished = Promise.resolve();
 
   constructor(
     readonly runs: readonly Run[],
     readonly total: number,
     readonly onProgress: () => void,
     readonly onError: (error: unknown) => void,
-  ) {}
+    readonly onRestored: (lostAt: number, from: number) => void,
+  ) {
+    for (const run of runs) run.opt.onLost(() => void this.#recover().catch((error: unknown) => this.#ended || this.onError(error)));
+  }
+
+  /** The device went away under all runs at once: each goes on from its newest snapshot. */
+  async #recover(): Promise<void> {
+    if (this.#lost || this.#ended) return;
+    this.#lost = true;
+    const { running, step } = this;
+    this.running = false;
+    await this.#finished;
+    try {
+      for (const run of this.runs) await run.restore();
+    } finally {
+      this.#lost = false;
+    }
+    if (this.#ended) return;
+    this.onRestored(step, this.step);
+    if (running) await this.start();
+  }
 
   get step(): number {
     return Math.min(...this.runs.map((run) => run.step));
@@ -45,19 +67,27 @@ export class Loop {
     this.runs.forEach((run) => run.free());
   }
 
-  #fail(error: unknown): void {
-    if (!this.#ended) this.onError(error);
+  // What fails because the device went away is not an error: the runs go on.
+  async #fail(error: unknown): Promise<void> {
+    const { net, opt } = this.runs[0]!;
+    const soon = new Promise<boolean>((resolve) => setTimeout(resolve, 200, false));
+    const lost = this.#ended || (net && (await Promise.race([opt.device.lost.then(() => true), soon])));
+    if (!lost && !this.#lost && !this.#ended) this.onError(error);
   }
 
-  async start(): Promise<void> {
-    if (this.running) return;
+  start(): Promise<void> {
+    if (!this.running) this.#finished = this.#run();
+    return this.#finished;
+  }
+
+  async #run(): Promise<void> {
     this.running = true;
     try {
       if (this.step === 0) await this.#measure();
       while (this.running && this.step < this.total) await this.#advance();
       if (this.step >= this.total) await this.#measure();
     } catch (error) {
-      this.#fail(error);
+      void this.#fail(error);
     }
     this.running = false;
     if (!this.#ended) this.onProgress();
@@ -68,9 +98,9 @@ export class Loop {
     const until = Math.min(this.step + this.#chunk, this.total, MEASURE_EVERY * (Math.floor(this.step / MEASURE_EVERY) + 1));
     const steps = until - this.step;
     for (const run of this.runs) {
-      for (let i = 0; i < steps && !this.#ended; i++) await run.train();
+      for (let i = run.step; i < until && !this.#ended; i++) await run.train();
     }
-    if (until % MEASURE_EVERY === 0) void this.#measure().catch((error: unknown) => this.#fail(error));
+    if (until % MEASURE_EVERY === 0) void this.#measure().catch((error: unknown) => void this.#fail(error));
     if (this.#ended) return;
     const { net, opt } = this.runs[0]!;
     if (net) await opt.device.queue.onSubmittedWorkDone();

@@ -137,3 +137,18 @@ for (const colorScheme of ["light", "dark"]) {
     assert.equal(background, colorScheme === "dark" ? "rgb(16, 21, 20)" : "rgb(246, 247, 247)");
   });
 }
+
+test("a run that loses its GPU in mid-training ends where an undisturbed one does", async (t) => {
+  for (const query of ["?rule=adamw&steps=400&autostart", "?compare=sgd,lamb&steps=200&autostart"]) {
+    const undisturbed = await finished(await open(t, query));
+    const page = await open(t, query);
+    await page.waitForFunction(() => window.demo.state().step > 110);
+    await page.click("#lose");
+    await page.waitForFunction(() => !document.querySelector("#lost").hidden);
+    const said = await page.textContent("#lost");
+    const [, lostAt, from] = /went away at step ([\d,]+)\..* step ([\d,]+)\./.exec(said).map((number) => Number(number.replace(",", "")));
+    assert.ok(lostAt > 110 && from <= lostAt && from % 50 === 0, said);
+    const end = await finished(page);
+    assert.deepEqual([end.loss, end.accuracies], [undisturbed.loss, undisturbed.accuracies]);
+  }
+});

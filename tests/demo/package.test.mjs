@@ -83,3 +83,35 @@ test("the package runs in a module worker", async () => {
   );
   assert.equal(w, 2);
 });
+
+test("in a browser too a run whose device is destroyed ends with the same parameters as an undisturbed one", async () => {
+  const [at, got, want] = await page.evaluate(async () => {
+    const { AdamW } = await import("/dist/index.js");
+    const own = async () => (await navigator.gpu.requestAdapter()).requestDevice();
+    const create = async (device) => {
+      const buffer = device.createBuffer({ size: 404, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST });
+      device.queue.writeBuffer(buffer, 4, new Float32Array(100).fill(1));
+      return [await AdamW.create({ w: { buffer, offset: 4 }, b: Float32Array.of(1) }, { device, snapshotEvery: 3 }), buffer];
+    };
+    const train = (opt, from, to) => {
+      for (let step = from; step < to; step++) {
+        opt.step({ w: new Float32Array(100).fill(step - 3), b: Float32Array.of(step) });
+      }
+    };
+    const [undisturbed] = await create(await own());
+    train(undisturbed, 0, 12);
+    const device = await own();
+    const [opt] = await create(device);
+    train(opt, 0, 7);
+    await opt.params();
+    const lost = new Promise((resolve) => opt.onLost(resolve));
+    device.destroy();
+    await lost;
+    const at = await opt.restore();
+    train(opt, at, 12);
+    const plain = (params) => [...params.w, ...params.b];
+    return [at, plain(await opt.params()), plain(await undisturbed.params())];
+  });
+  assert.ok([3, 6].includes(at), String(at));
+  assert.deepEqual(got, want);
+});
