@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Tensors, borrow, cases, gpus, host, kinds, noise};
+use common::{Tensors, borrow, cases, drift, gpus, host, kinds, mismatches, noise, wide};
 use std::collections::BTreeMap;
 use webgpu_optim::gpu::{Grads, Params, View};
 use webgpu_optim::{Adam, AdamW, Clip, Ema, Gpu, Groups, LossScale, Nonfinite, Scaling, Sgd, Trainer};
@@ -41,6 +41,17 @@ fn everything(trainer: &Trainer) -> BTreeMap<String, Tensors> {
     let mut all: BTreeMap<String, Tensors> = slots.into_iter().map(|name| (name.to_owned(), slot(name))).collect();
     all.insert("params".into(), params(trainer));
     all
+}
+
+/// Values by kernels of two forms: a device may round what it fuses differently in each.
+fn alike(got: &BTreeMap<String, Tensors>, want: &BTreeMap<String, Tensors>, what: &str) {
+    for (kind, tensors) in want {
+        for (name, want) in tensors {
+            let (got, want) = (&got[kind][name], wide(want));
+            let off = drift(got, &want, want.iter().fold(0.0, |most: f64, value| most.max(value.abs())));
+            assert!(off <= 2e-6, "{what}: {kind} of {name} off by {off:e}: {}", mismatches(got, &want));
+        }
+    }
 }
 
 /// How the tensors of a run lie in one buffer: parameters and gradients in turn, `gap` marked values around each.
@@ -105,10 +116,10 @@ fn slices_of_one_buffer_are_stepped_in_place_and_nothing_beside_them_changes() {
                     bound.step_from(&views).unwrap();
                     ours.step(&borrow(&grads)).unwrap();
                 }
-                assert_eq!(everything(&bound), everything(&ours), "{kind} on {}", gpu.info().name);
+                alike(&everything(&bound), &everything(&ours), &format!("{kind} on {}", gpu.info().name));
                 let after = read(&gpu, &one);
                 for (name, param, grad, length) in &flat.places {
-                    assert_eq!(after[*param..param + length], params(&ours)[name]);
+                    assert_eq!(after[*param..param + length], params(&bound)[name]);
                     assert_eq!(after[*grad..grad + length], tensors(4000)[name]);
                 }
                 let marks = |values: &[f32]| values.iter().filter(|value| **value == MARK).count();
@@ -162,10 +173,10 @@ fn buffers_and_arrays_mix_in_one_optimizer_and_gradients_may_change_places() {
                     plain.step(&arrays).unwrap();
                 }
             }
-            assert_eq!(everything(&mixed), everything(&plain));
+            alike(&everything(&mixed), &everything(&plain), &gpu.info().name);
             if mixed.ledger().ema().is_ok() {
                 let before = params(&mixed);
-                let averages = pollster::block_on(plain.averages().unwrap()).unwrap();
+                let averages = pollster::block_on(mixed.averages().unwrap()).unwrap();
                 mixed.swap_ema().unwrap();
                 assert_eq!(params(&mixed), averages.into_iter().collect());
                 assert_eq!(read(&gpu, &own), params(&mixed)["a"]);

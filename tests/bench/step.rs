@@ -5,7 +5,7 @@
 
 use naga::valid::{Capabilities, GlobalUse, ValidationFlags, Validator};
 use std::time::{Duration, Instant};
-use webgpu_optim::gpu::{Form, Params};
+use webgpu_optim::gpu::{Form, Grads, Params, View};
 use webgpu_optim::optim::Entry;
 use webgpu_optim::optim::rule::{Binding, Pass};
 use webgpu_optim::{AnyRule, Clip, Gpu, Groups, LossScale, Nonfinite, REGISTRY, Scaling, Trainer};
@@ -107,17 +107,30 @@ fn controls(groups: &Groups) -> [(&'static str, Groups); 3] {
     [("plain", groups.clone()), ("clip", clipped), ("clip, scale, skip", all)]
 }
 
-fn row(gpu: &Gpu, copy: &Copy, values: usize, name: &str, groups: Groups) {
-    let mut trainer = Trainer::placed(gpu, groups, &[("w", Params::Zeroed(values))]).unwrap();
+/// Part of a buffer of the caller's, so many values behind its start.
+fn view(gpu: &Gpu, values: usize, at: u64) -> View {
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let size = (values as u64 + at) * 4;
+    let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+    View { buffer: gpu.device().create_buffer(&descriptor), offset: at * 4, length: values }
+}
+
+/// With parameters and gradients in the arena, or so many values behind the start of the caller's own buffers.
+fn row(gpu: &Gpu, copy: &Copy, values: usize, name: &str, groups: Groups, own: Option<u64>) {
+    let place = |at| Params::Own(view(gpu, values, at));
+    let params = own.map_or(Params::Zeroed(values), place);
+    let grads = own.map_or(Grads::Resident, |at| Grads::Own(view(gpu, values, at)));
+    let mut trainer = Trainer::placed(gpu, groups, &[("w", params)]).unwrap();
+    let step = |trainer: &mut Trainer| trainer.step_from(&[("w", grads.clone())]).unwrap();
     let entry = trainer.ledger().entry();
     let [described, ..] = webgpu_optim::gpu::described();
     let decided = if trainer.loss_scale_slice().is_some() { traffic(described.source, described.passes) } else { 0 };
     let bytes = traffic(entry.shader, trainer.ledger().passes()) + decided;
-    trainer.run(None).unwrap();
+    step(&mut trainer);
     let (mut steps, mut copies) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         copies.push(time(gpu, || copy.run(gpu)));
-        steps.push(time(gpu, || trainer.run(None).unwrap()));
+        steps.push(time(gpu, || step(&mut trainer)));
     }
     let (step, copied) = (median(steps), median(copies));
     let (rate, copy_rate) = (values as f64 * bytes as f64 / step / 1e9, values as f64 * 8.0 / copied / 1e9);
@@ -138,7 +151,11 @@ fn main() {
         for momentum in [false, true].into_iter().take(if entry.kind == "sgd" { 2 } else { 1 }) {
             for (name, groups) in controls(&Groups::new(rule(entry, momentum))) {
                 let name = if momentum { format!("momentum, {name}") } else { name.to_owned() };
-                row(&gpu, &copy, values, &name, groups);
+                row(&gpu, &copy, values, &name, groups, None);
+            }
+            for (name, at) in [("own buffers", 0), ("own, odd place", 1)] {
+                let name = if momentum { format!("momentum, {name}") } else { name.to_owned() };
+                row(&gpu, &copy, values, &name, Groups::new(rule(entry, momentum)), Some(at));
             }
         }
     }

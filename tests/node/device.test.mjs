@@ -132,6 +132,10 @@ test("restoring goes back to the first step where there is no later snapshot, in
 test("without snapshots, and on the CPU, restoring says so", async () => {
   const without = await SGD.create({ w: new Float32Array(1) }, { device: "gpu" });
   await assert.rejects(without.restore(), { code: "UNSUPPORTED", message: /snapshotEvery/ });
+  without.step({ w: Float32Array.of(1) });
+  await without.snapshot();
+  without.step({ w: Float32Array.of(1) });
+  assert.equal(await without.restore(), 1);
   const cpu = await SGD.create({ w: new Float32Array(1) }, { device: "cpu", snapshotEvery: 2 });
   await assert.rejects(cpu.restore(), { code: "UNSUPPORTED", message: /CPU/ });
   for (const snapshotEvery of [0, 1.5, -1, "2"]) {
