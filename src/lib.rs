@@ -39,7 +39,7 @@ pub use error::Error;
 #[cfg(feature = "gpu")]
 pub use gpu::{Gpu, Trainer};
 pub use optim::{
-    Adagrad, Adam, AdamW, AnyRule, Clip, Control, Ema, GradNorm, Group, Groups, HostTrainer, Lamb, LossScale,
-    Nonfinite, REGISTRY, ReduceOnPlateau, RmsProp, Schedule, Sgd, Summary,
+    Adagrad, Adam, AdamW, AnyRule, Clip, Control, Ema, GradNorm, Group, Groups, HostTrainer, Lamb, LossScale, Move,
+    Nonfinite, REGISTRY, Record, ReduceOnPlateau, RmsProp, Schedule, Sgd, Summary,
 };
 pub use precision::{LossScaler, Scaling};

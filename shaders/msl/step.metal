@@ -29,9 +29,14 @@ typedef Tile type_1[1];
 struct type_8 {
     metal::float2 inner[256];
 };
-typedef uint type_9[1];
-typedef metal::float2 type_10[1];
-typedef metal::uint2 type_12[1];
+struct Sum {
+    metal::float2 norm;
+    float inverse;
+    float unit;
+};
+typedef uint type_10[1];
+typedef metal::float2 type_11[1];
+typedef metal::uint2 type_13[1];
 struct Settings {
     uint clip;
     float bound;
@@ -46,8 +51,9 @@ struct Settings {
     uint groups;
     float fresh;
     uint warmup;
+    uint history;
 };
-typedef metal::uint4 type_13[1];
+typedef metal::uint4 type_14[1];
 struct Plan {
     uint group;
     uint seeds;
@@ -227,20 +233,60 @@ metal::float2 marked(
     return metal::float2(largest_1, bad_1 ? (-1.0 - squares) : squares);
 }
 
-metal::uint4 grad_bits(
+Sum add_squares(
+    Sum sum_2,
+    metal::float4 g
+) {
+    Sum now = {};
+    bool local_4 = {};
+    now = sum_2;
+    float largest_3 = metal::max(metal::max(g.x, g.y), metal::max(g.z, g.w));
+    float _e12 = now.norm.x;
+    if (largest_3 > _e12) {
+        local_4 = largest_3 >= 0.000000000000000000000000000000000000012;
+    } else {
+        local_4 = false;
+    }
+    bool _e19 = local_4;
+    if (_e19) {
+        metal::float2 _e22 = now.norm;
+        float _e23 = rescaled(_e22, largest_3);
+        now.norm = metal::float2(largest_3, _e23);
+        float _e26 = unit_for(largest_3);
+        now.unit = _e26;
+        float _e29 = now.unit;
+        now.inverse = 1.0 / (largest_3 * _e29);
+    }
+    float _e34 = now.unit;
+    float _e37 = now.inverse;
+    metal::float4 part_1 = (g * _e34) * _e37;
+    float _e41 = now.norm.y;
+    now.norm.y = _e41 + metal::dot(part_1, part_1);
+    Sum _e44 = now;
+    return _e44;
+}
+
+metal::bool4 within(
     Tile tile_1,
-    uint k_1,
-    device type_13 const& grads,
+    uint k_1
+) {
+    return (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(k_1 * 4u)) < metal::uint4(tile_1.length);
+}
+
+metal::uint4 grad_bits(
+    Tile tile_2,
+    uint k_2,
+    device type_14 const& grads,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::uint4 _e6 = grads[tile_1.grad + k_1];
+    metal::uint4 _e6 = grads[tile_2.grad + k_2];
     return _e6;
 }
 
 float one_minus_exp(
     float x
 ) {
-    float sum_2 = 1.0;
+    float sum_3 = 1.0;
     float n = 10.0;
     if (x < -0.5) {
         return 1.0 - metal::exp(metal::max(x, -100.0));
@@ -262,11 +308,11 @@ float one_minus_exp(
         }
         {
             float _e15 = n;
-            float _e17 = sum_2;
-            sum_2 = 1.0 + ((x / _e15) * _e17);
+            float _e17 = sum_3;
+            sum_3 = 1.0 + ((x / _e15) * _e17);
         }
     }
-    float _e25 = sum_2;
+    float _e25 = sum_3;
     return -(x) * _e25;
 }
 
@@ -300,7 +346,7 @@ void write_pace(
     Count count,
     float lr,
     metal::float2 factor,
-    device type_9& rows,
+    device type_10& rows,
     device Settings const& settings,
     constant _mslBufferSizes& _buffer_sizes
 ) {
@@ -365,33 +411,33 @@ float share_after(
 }
 
 metal::float4 param_at(
-    Tile tile_2,
-    uint k_2,
+    Tile tile_3,
+    uint k_3,
     device type_18 const& params,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::float4 _e6 = params[tile_2.param + k_2];
+    metal::float4 _e6 = params[tile_3.param + k_3];
     return _e6;
 }
 
 void set_param(
-    Tile tile_3,
-    uint k_3,
+    Tile tile_4,
+    uint k_4,
     metal::float4 p,
     device type_18& params,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    params[tile_3.param + k_3] = p;
+    params[tile_4.param + k_4] = p;
     return;
 }
 
 metal::float4 grad_at(
-    Tile tile_4,
-    uint k_4,
-    device type_13 const& grads,
+    Tile tile_5,
+    uint k_5,
+    device type_14 const& grads,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::uint4 _e2 = grad_bits(tile_4, k_4, grads, _buffer_sizes);
+    metal::uint4 _e2 = grad_bits(tile_5, k_5, grads, _buffer_sizes);
     return as_type<metal::float4>(_e2);
 }
 
@@ -403,25 +449,22 @@ struct block_normInput {
 , uint lane [[thread_index_in_threadgroup]]
 , device type_1 const& tiles [[user(fake0)]]
 , threadgroup type_8& sums
-, device type_9 const& rows [[user(fake0)]]
-, device type_10& partials [[user(fake0)]]
+, device type_10 const& rows [[user(fake0)]]
+, device type_11& partials [[user(fake0)]]
 , device Settings const& settings [[user(fake0)]]
-, device type_13 const& grads [[user(fake0)]]
+, device type_14 const& grads [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
     if (lane == 0u) {
         sums = {};
     }
     metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-    metal::float2 own = metal::float2(0.0);
-    float inverse = 0.0;
-    float unit = 1.0;
+    Sum own = Sum {metal::float2(0.0), 0.0, 1.0};
     bool bad = false;
     uint k = {};
     bool local = {};
     bool local_1 = {};
     bool local_2 = {};
-    bool local_3 = {};
     Tile _e3 = tile_of(group, grid, tiles, _buffer_sizes);
     uint _e8 = settings.stride;
     uint _e11 = rows[_e3.segment * _e8];
@@ -433,76 +476,56 @@ struct block_normInput {
         if (metal::all(loop_bound_3 == uint2(0u))) { break; }
         loop_bound_3 -= uint2(loop_bound_3.y == 0u, 1u);
         if (!loop_init_3) {
-            uint _e97 = k;
-            k = _e97 + WIDTH;
+            uint _e55 = k;
+            k = _e55 + WIDTH;
         }
         loop_init_3 = false;
         if (live) {
-            uint _e26 = k;
-            local = (_e26 * 4u) < _e3.length;
+            uint _e25 = k;
+            local = (_e25 * 4u) < _e3.length;
         } else {
             local = false;
         }
-        bool _e32 = local;
-        if (_e32) {
+        bool _e31 = local;
+        if (_e31) {
         } else {
             break;
         }
         {
-            uint _e33 = k;
-            metal::uint4 _e34 = grad_bits(_e3, _e33, grads, _buffer_sizes);
-            uint _e40 = k;
-            metal::bool4 within = (metal::uint4(0u, 1u, 2u, 3u) + metal::uint4(_e40 * 4u)) < metal::uint4(_e3.length);
-            metal::bool4 _e51 = finite(_e34);
-            metal::float4 g = metal::abs(metal::select(metal::float4(0.0), as_type<metal::float4>(_e34), _e51 & within));
-            bool _e55 = bad;
-            if (!(_e55)) {
-                metal::bool4 _e59 = finite(_e34);
-                local_1 = metal::any(!(_e59) & within);
+            uint _e32 = k;
+            metal::uint4 _e33 = grad_bits(_e3, _e32, grads, _buffer_sizes);
+            uint _e34 = k;
+            metal::bool4 _e35 = within(_e3, _e34);
+            bool _e36 = bad;
+            if (!(_e36)) {
+                metal::bool4 _e40 = finite(_e33);
+                local_1 = metal::any(!(_e40) & _e35);
             } else {
                 local_1 = true;
             }
-            bool _e64 = local_1;
-            bad = _e64;
-            float largest_3 = metal::max(metal::max(g.x, g.y), metal::max(g.z, g.w));
-            float _e73 = own.x;
-            if (largest_3 > _e73) {
-                local_2 = largest_3 >= 0.000000000000000000000000000000000000012;
-            } else {
-                local_2 = false;
-            }
-            bool _e80 = local_2;
-            if (_e80) {
-                metal::float2 _e81 = own;
-                float _e82 = rescaled(_e81, largest_3);
-                own = metal::float2(largest_3, _e82);
-                float _e84 = unit_for(largest_3);
-                unit = _e84;
-                float _e85 = unit;
-                inverse = 1.0 / (largest_3 * _e85);
-            }
-            float _e89 = unit;
-            float _e91 = inverse;
-            metal::float4 part_1 = (g * _e89) * _e91;
-            float _e94 = own.y;
-            own.y = _e94 + metal::dot(part_1, part_1);
+            bool _e45 = local_1;
+            bad = _e45;
+            Sum _e46 = own;
+            metal::bool4 _e50 = finite(_e33);
+            Sum _e54 = add_squares(_e46, metal::abs(metal::select(metal::float4(0.0), as_type<metal::float4>(_e33), _e50 & _e35)));
+            own = _e54;
         }
     }
-    float _e101 = own.x;
-    bool _e102 = bad;
-    metal::float2 _e105 = max_over_workgroup(lane, metal::float2(_e101, static_cast<float>(_e102)), sums);
-    metal::float2 _e106 = own;
-    float _e108 = rescaled(_e106, _e105.x);
-    metal::float2 _e111 = sum_over_workgroup(lane, metal::float2(_e108, 0.0), sums);
+    float _e60 = own.norm.x;
+    bool _e61 = bad;
+    metal::float2 _e64 = max_over_workgroup(lane, metal::float2(_e60, static_cast<float>(_e61)), sums);
+    metal::float2 _e66 = own.norm;
+    float _e68 = rescaled(_e66, _e64.x);
+    metal::float2 _e71 = sum_over_workgroup(lane, metal::float2(_e68, 0.0), sums);
     if (lane == 0u) {
-        local_3 = _e3.length > 0u;
+        local_2 = _e3.length > 0u;
     } else {
-        local_3 = false;
+        local_2 = false;
     }
-    bool _e120 = local_3;
-    if (_e120) {
-        metal::float2 _e129 = marked(_e105.x, _e111.x, _e105.y > 0.0);
-        partials[_e3.number] = _e129;
+    bool _e80 = local_2;
+    if (_e80) {
+        metal::float2 _e89 = marked(_e64.x, _e71.x, _e64.y > 0.0);
+        partials[_e3.number] = _e89;
         return;
     } else {
         return;
@@ -517,10 +540,10 @@ struct tensor_normInput {
 , metal::uint3 grid_1 [[threadgroups_per_grid]]
 , uint lane_1 [[thread_index_in_threadgroup]]
 , threadgroup type_8& sums
-, device type_9 const& rows [[user(fake0)]]
-, device type_10 const& partials [[user(fake0)]]
-, device type_12 const& spans [[user(fake0)]]
-, device type_10& norms [[user(fake0)]]
+, device type_10 const& rows [[user(fake0)]]
+, device type_11 const& partials [[user(fake0)]]
+, device type_13 const& spans [[user(fake0)]]
+, device type_11& norms [[user(fake0)]]
 , device Settings const& settings [[user(fake0)]]
 , constant _mslBufferSizes& _buffer_sizes [[user(fake0)]]
 ) {
@@ -615,8 +638,8 @@ struct prepareInput {
 [[max_total_threads_per_threadgroup(256)]] kernel void prepare(
   uint lane_2 [[thread_index_in_threadgroup]]
 , threadgroup type_8& sums
-, device type_9& rows [[user(fake0)]]
-, device type_10 const& norms [[user(fake0)]]
+, device type_10& rows [[user(fake0)]]
+, device type_11 const& norms [[user(fake0)]]
 , device Settings const& settings [[user(fake0)]]
 , device type_15 const& plans [[user(fake0)]]
 , device type_16 const& rates [[user(fake0)]]
@@ -633,7 +656,7 @@ struct prepareInput {
     uint i_2 = {};
     float sum_1 = 0.0;
     uint i_3 = {};
-    bool local_4 = {};
+    bool local_3 = {};
     uint i_4 = {};
     Standing after = {};
     Standing before_2 = standing;
@@ -698,11 +721,11 @@ struct prepareInput {
     float _e60 = top_1.y;
     if (_e60 > 0.0) {
         uint _e67 = settings.skips;
-        local_4 = _e67 == 1u;
+        local_3 = _e67 == 1u;
     } else {
-        local_4 = false;
+        local_3 = false;
     }
-    bool skip = local_4;
+    bool skip = local_3;
     float _e75 = top_1.x;
     metal::float2 _e78 = coefficient(_e75 / before_2.scale, root_1, settings);
     uint _e81 = settings.clip;

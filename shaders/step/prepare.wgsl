@@ -13,6 +13,7 @@ struct Settings {
   groups: u32,
   fresh: f32,  // 1 minus the decay of the averages; 0 where none are kept
   warmup: u32,
+  history: u32, // steps that are kept
 }
 
 struct Plan {

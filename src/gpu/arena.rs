@@ -19,6 +19,8 @@ pub(super) struct Arena {
     grads: Vec<OnceLock<wgpu::Buffer>>,
     pub means: Windows,
     pub averages: Windows,
+    pub previous: Windows,
+    moves: wgpu::Buffer,
     pub share: wgpu::Buffer,
     pub slots: [Windows; MAX_SLOTS],
     pub hypers: wgpu::Buffer,
@@ -53,12 +55,15 @@ impl Arena {
         let lengths: Vec<usize> = ledger.tensors().iter().map(|tensor| tensor.length).collect();
         let layout = Layout::new(&lengths, own, gpu.window_capacity());
         let count: usize = layout.spans().iter().map(|span| span.length as usize).sum();
+        let keeps = ledger.control().history > 0;
         let params = |(window, size)| storage(gpu, "params", if layout.is_own(window) { 0 } else { size });
         Self {
             params: layout.windows().enumerate().map(params).collect(),
             grads: layout.windows().map(|_| OnceLock::new()).collect(),
             means: Windows::new(),
             averages: if ledger.ema().is_ok() { windows(gpu, &layout, "averages") } else { Windows::new() },
+            previous: if keeps { windows(gpu, &layout, "previous") } else { Windows::new() },
+            moves: storage(gpu, "moves", if keeps { count as u64 * 16 } else { 0 }),
             share: storage(gpu, "share", 4),
             shares: storage(gpu, "shares", lengths.len() as u64 * 4),
             slots: Default::default(),
@@ -118,6 +123,9 @@ impl Arena {
             Binding::Means => self.means.get(window),
             Binding::Share => Some(&self.share),
             Binding::Averages => self.averages.get(window),
+            Binding::Previous => self.previous.get(window),
+            Binding::Moves => Some(&self.moves),
+            Binding::Records => control.map(|it| &it.records),
             Binding::Spans => Some(&self.spans),
             Binding::Norms => control.map(|it| &it.norms),
             Binding::Plans => control.map(|it| &it.plans),
@@ -136,10 +144,10 @@ fn windows(gpu: &Gpu, layout: &Layout, label: &str) -> Windows {
 impl Drop for Arena {
     /// Gives the memory back at once: a browser would keep it until its garbage collector runs.
     fn drop(&mut self) {
-        let sets = [&self.params, &self.means, &self.averages].into_iter().chain(&self.slots).flatten();
+        let sets = [&self.params, &self.means, &self.averages, &self.previous].into_iter().chain(&self.slots).flatten();
         let grads = self.grads.iter().filter_map(OnceLock::get);
         let control = self.control.iter().flat_map(ControlBuffers::all);
-        let tables = [&self.hypers, &self.partials, &self.trust, &self.shares, &self.share, &self.spans];
+        let tables = [&self.moves, &self.hypers, &self.partials, &self.trust, &self.shares, &self.share, &self.spans];
         sets.chain(grads).chain(tables).chain(control).for_each(wgpu::Buffer::destroy);
     }
 }

@@ -4,7 +4,7 @@ use super::batch::{Batch, Batches, Grad};
 use super::form::Form;
 use super::pipeline::{Shader, kernel};
 use super::trainer::Trainer;
-use super::{accumulate, average, control};
+use super::{accumulate, average, control, history};
 use crate::optim::rule::{Binding, Over, Pass};
 
 #[derive(Debug)]
@@ -89,8 +89,12 @@ impl Trainer {
     fn step_with(&self, batches: &Batches, grads: Binding) -> Vec<Dispatch> {
         let of = |shader, passes| self.dispatches(shader, passes, batches, grads);
         let decided = self.arena.control.is_some().then(|| of(control::SHADER, control::PASSES));
+        let keeps = self.ledger.control().history > 0;
+        let before = if keeps { of(history::SHADER, history::BEFORE) } else { Vec::new() };
+        let after = if keeps { of(history::SHADER, history::AFTER) } else { Vec::new() };
         let rule = of(self.ledger.entry().into(), self.ledger.passes());
         let averaged = self.ledger.ema().is_ok().then(|| of(average::SHADER, average::PASSES));
+        let rule = before.into_iter().chain(rule).chain(after);
         decided.into_iter().flatten().chain(rule).chain(averaged.into_iter().flatten()).collect()
     }
 

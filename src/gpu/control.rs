@@ -3,10 +3,10 @@
 use super::arena::{storage, table};
 use super::device::Gpu;
 use super::pipeline::Shader;
-use super::{accumulate, average};
+use super::{accumulate, average, history};
 use crate::optim::control::{Plan, Settings, Standing};
 use crate::optim::rule::{Binding, Fields, Over, Pass, Row};
-use crate::optim::{Ledger, Summary};
+use crate::optim::{Control, Ledger, Summary};
 
 /// How many learning rates the device keeps: a skipped step takes up the rate of its own step later.
 /// After more skipped steps than that the schedule goes on. As in `shaders/step/prepare.wgsl`.
@@ -18,6 +18,7 @@ pub(super) const SHADER: Shader = Shader {
         include_str!("../../shaders/shared/grid.wgsl"),
         include_str!("../../shaders/shared/nonfinite.wgsl"),
         include_str!("../../shaders/shared/reduce.wgsl"),
+        include_str!("../../shaders/shared/sums.wgsl"),
         include_str!("../../shaders/step/norm.wgsl"),
         include_str!("../../shaders/step/prepare.wgsl"),
     ),
@@ -50,12 +51,13 @@ pub struct Described {
 }
 
 #[doc(hidden)]
-pub fn described() -> [Described; 3] {
+pub fn described() -> [Described; 4] {
     let rows = vec![("Plan", Plan::FIELDS), ("Standing", Standing::FIELDS), ("Settings", Settings::FIELDS)];
     let of = |shader: Shader, passes, rows| Described { stem: shader.stem, source: shader.source, passes, rows };
     let without = |shader, passes| of(shader, passes, Vec::new());
     let accumulate = without(accumulate::SHADER, accumulate::PASSES);
-    [of(SHADER, PASSES, rows), accumulate, without(average::SHADER, average::PASSES)]
+    let average = without(average::SHADER, average::PASSES);
+    [of(SHADER, PASSES, rows), accumulate, average, without(history::SHADER, history::PASSES)]
 }
 
 /// The buffers of a controlled run.
@@ -67,6 +69,7 @@ pub(super) struct ControlBuffers {
     pub counts: wgpu::Buffer,
     pub standing: wgpu::Buffer,
     pub settings: wgpu::Buffer,
+    pub records: wgpu::Buffer,
 }
 
 fn plans(ledger: &Ledger) -> Vec<Plan> {
@@ -89,6 +92,7 @@ impl ControlBuffers {
             counts: storage(gpu, "counts", tensors as u64 * 8),
             standing: table(gpu, "standing", &[Standing::start(control)]),
             settings: table(gpu, "settings", &[settings]),
+            records: storage(gpu, "records", history::size(control.history, tensors)),
         })
     }
 
@@ -104,14 +108,16 @@ impl ControlBuffers {
         gpu.queue.write_buffer(&self.rates, at, bytemuck::cast_slice(&rates));
     }
 
-    pub fn all(&self) -> [&wgpu::Buffer; 6] {
-        [&self.norms, &self.plans, &self.rates, &self.counts, &self.standing, &self.settings]
+    pub fn all(&self) -> [&wgpu::Buffer; 7] {
+        [&self.norms, &self.plans, &self.rates, &self.counts, &self.standing, &self.settings, &self.records]
     }
 }
 
-/// A summary from the words of a standing and of norms.
-pub(super) fn summary(standing: &[f32], norms: &[f32], tensors: usize) -> Option<Summary> {
+/// A summary from the words of a standing, of norms and of records.
+pub(super) fn summary(words: &[Vec<f32>], control: &Control, tensors: usize) -> Option<Summary> {
+    let [standing, norms, records] = words else { return None };
     let bytes = bytemuck::cast_slice::<f32, u8>(standing).get(..size_of::<Standing>())?;
     let norms: Vec<[f32; 2]> = norms.chunks_exact(2).take(tensors).map(|pair| [pair[0], pair[1]]).collect();
-    Some(bytemuck::pod_read_unaligned::<Standing>(bytes).summary(&norms))
+    let history = history::records(records, control.history, tensors, control.skips());
+    Some(bytemuck::pod_read_unaligned::<Standing>(bytes).summary(&norms, history))
 }

@@ -11,6 +11,7 @@ mod control;
 mod device;
 mod encode;
 mod form;
+mod history;
 mod layout;
 mod pipeline;
 mod snapshot;

@@ -18,7 +18,7 @@ pub struct Snapshot {
     slots: Vec<(usize, Tensors)>,
     averages: Option<Tensors>,
     means: Option<Tensors>,
-    /// Standing, counts and rates of a controlled run, as the device has them.
+    /// Standing, counts, rates and records of a controlled run, as the device has them.
     control: Vec<Vec<f32>>,
 }
 
@@ -53,7 +53,7 @@ impl Trainer {
         let slots: Vec<_> = ledger.slots().map(|(slot, _)| (slot, self.read(&self.arena.slots[slot], &[]))).collect();
         let averages = ledger.ema().is_ok().then(|| self.read(&self.arena.averages, &[]));
         let means = ledger.is_accumulating().then(|| self.read(&self.arena.means, &[]));
-        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.counts, &it.rates]);
+        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.counts, &it.rates, &it.records]);
         let control = self.staging.read(&self.gpu, &buffers.map(Source::whole).collect::<Vec<_>>());
         async move {
             let mut read = Vec::with_capacity(slots.len());
@@ -116,7 +116,7 @@ impl Trainer {
                 bytes = rest;
             }
         }
-        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.counts, &it.rates]);
+        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.counts, &it.rates, &it.records]);
         for (buffer, words) in buffers.zip(&snapshot.control) {
             self.gpu.queue.write_buffer(buffer, 0, bytemuck::cast_slice(words));
         }

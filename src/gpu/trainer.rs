@@ -229,14 +229,10 @@ impl Trainer {
     /// # Errors
     /// The future as [`Trainer::params`].
     pub fn summary(&self) -> impl Future<Output = Result<Option<Summary>, Error>> + use<> {
-        let (control, tensors) = (self.arena.control.as_ref(), self.ledger.tensors().len());
-        let sources = control.map(|it| vec![Source::whole(&it.standing), Source::whole(&it.norms)]).unwrap_or_default();
-        let reading = self.staging.read(&self.gpu, &sources);
-        async move {
-            let words = reading.await?;
-            let [standing, norms] = words.as_slice() else { return Ok(None) };
-            Ok(control::summary(standing, norms, tensors))
-        }
+        let (control, tensors) = (self.ledger.control().clone(), self.ledger.tensors().len());
+        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.norms, &it.records]);
+        let reading = self.staging.read(&self.gpu, &buffers.map(Source::whole).collect::<Vec<_>>());
+        async move { Ok(control::summary(&reading.await?, &control, tensors)) }
     }
 
     /// Replaces the options of a group from the next step on; see [`Ledger::set`].

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::gpu::adopt::Adopted;
 use crate::gpu::{Gpu, Slice, Trainer, View, adopt};
-use crate::optim::Summary;
+use crate::optim::{Record, Summary};
 use js_sys::{Array, Float32Array, Float64Array, Object, Promise, Reflect, Uint8Array};
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
 #[wasm_bindgen(typescript_custom_section)]
-const SUMMARY: &str = "export interface RawSummary { step: number; skipped: number; gradNorm: number; clipFactor: number; lossScale: number; foundNonfinite: boolean; norms: Float64Array; nonfinite: Uint8Array }";
+const SUMMARY: &str = "export interface RawSummary { step: number; skipped: number; gradNorm: number; clipFactor: number; lossScale: number; foundNonfinite: boolean; history: Float64Array; norms: Float64Array; nonfinite: Uint8Array }";
 
 #[wasm_bindgen]
 extern "C" {
@@ -115,10 +115,21 @@ pub(super) fn plain(summary: Option<Summary>) -> JsValue {
         ("clipFactor", it.clip_factor.into()),
         ("lossScale", it.loss_scale.into()),
         ("foundNonfinite", it.found_nonfinite.into()),
+        ("history", Float64Array::from(rows(&it.history).as_slice()).into()),
         ("norms", Float64Array::from(norms.as_slice()).into()),
         ("nonfinite", Uint8Array::from(nonfinite.as_slice()).into()),
     ];
     object(fields.map(|(key, value)| (key.to_owned(), value)))
+}
+
+/// Each kept step as a row: five numbers of its own, then norms of gradient, update and parameters of each tensor.
+fn rows(history: &[Record]) -> Vec<f64> {
+    let row = |it: &Record| {
+        let own = [it.step as f64, f64::from(u8::from(it.skipped)), it.grad_norm, it.clip_factor, it.loss_scale];
+        let tensors = it.tensors.iter().flat_map(|moved| [moved.grad.norm, moved.update, moved.param]);
+        own.into_iter().chain(tensors).collect::<Vec<_>>()
+    };
+    history.iter().flat_map(row).collect()
 }
 
 /// A promise over a future that owns what it needs. Boxed, the machinery is compiled once for all of them.

@@ -1,10 +1,9 @@
 import { RawOptimizer, type RawGpu } from "./wasm/webgpu_optim.js";
 import init, { gpuOf, sharedGpu } from "./host.js";
 import { OptimError } from "./error.js";
-import type { BufferSlice, CommonOptions, GroupOptions, Info, LearningRate, Match, OwnBuffer, Stats, Values } from "./options.js";
-import type { Schedule } from "./schedules.js";
-
-type Rate = (step: number) => number;
+import { control, plain, split, type Loose, type Rate } from "./config.js";
+import { steps } from "./readback.js";
+import type { BufferSlice, Info, LearningRate, OwnBuffer, Stats, Values } from "./options.js";
 
 /** @internal */
 export interface Parts {
@@ -15,53 +14,6 @@ export interface Parts {
   parameters: number;
   rates: Map<number, Rate>;
   every: number | undefined;
-}
-
-interface RawGroup {
-  names: string[];
-  options: Record<string, unknown>;
-  schedule: Schedule | undefined;
-}
-
-type Loose = CommonOptions<object> & { exclude?: boolean | Match };
-
-function select(match: Match, names: readonly string[]): string[] {
-  if (typeof match === "string") return [match];
-  if (!(match instanceof RegExp)) return [...match];
-  const pattern = new RegExp(match.source, match.flags.replace(/[gy]/g, ""));
-  return names.filter((name) => pattern.test(name));
-}
-
-function split(options: Record<string, unknown>, index: number, rates: Map<number, Rate>): Omit<RawGroup, "names"> {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const { lr, ...rest } = Object.fromEntries(given);
-  if (typeof lr === "function") {
-    rates.set(index, lr as Rate);
-    return { options: rest, schedule: undefined };
-  }
-  if (typeof lr === "object" && lr !== null) return { options: rest, schedule: lr as Schedule };
-  return { options: lr === undefined ? rest : { ...rest, lr }, schedule: undefined };
-}
-
-function control({ clip, nonfinite, lossScale, ema, valuesPerSubmit }: Loose): object {
-  const scale =
-    typeof lossScale === "number" ? { fixed: lossScale } : lossScale === "dynamic" ? { dynamic: {} } : lossScale && { dynamic: lossScale };
-  return Object.fromEntries(Object.entries({ clip, nonfinite, lossScale: scale, ema, valuesPerSubmit }).filter(([, value]) => value !== undefined));
-}
-
-/** The groups as wasm takes them; the first holds for all tensors that no other names. */
-function plain(options: Loose, names: readonly string[], rates: Map<number, Rate>): RawGroup[] {
-  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, ema: _ema, valuesPerSubmit: _values, snapshotEvery: _every, groups = [], exclude, ...top } = options;
-  const pattern = exclude !== undefined && typeof exclude !== "boolean";
-  // The group of excluded tensors comes last, so that the others keep their numbers, and takes its tensors from them.
-  const excluded = new Set(pattern ? select(exclude, names) : []);
-  const listed = groups.map((group) => ({ ...group, match: select(group.match, names).filter((name) => !excluded.has(name)) }));
-  if (pattern) listed.push({ match: [...excluded], exclude: true } as GroupOptions<object> & { match: string[] });
-  const base: Record<string, unknown> = pattern ? top : { ...top, exclude };
-  return [
-    { names: [], ...split(base, 0, rates) },
-    ...listed.map(({ match, ...own }, i) => ({ names: [...match], ...split({ ...base, ...own }, i + 1, rates) })),
-  ];
 }
 
 let warned = false;
@@ -248,11 +200,12 @@ export class Trainer<Name extends string = string, Options extends object = obje
     const lr = Array.from({ length: raw.groups }, (_, group) => this.options(group).lr);
     const unknown = { step: raw.steps, skipped: 0, gradNorm: null, clipFactor: 1, lossScale: 1, foundNonfinite: null };
     const summary = await raw.summary();
-    if (summary === undefined) return { ...unknown, firstNonfinite: null, gradNorms: null, lr };
-    const { norms, nonfinite, ...known } = summary;
+    if (summary === undefined) return { ...unknown, firstNonfinite: null, gradNorms: null, history: [], lr };
+    const { norms, nonfinite, history: rows, ...known } = summary;
     const { names } = this.#parts;
     const gradNorms = Object.fromEntries(names.map((name, place) => [name, norms[place] ?? 0]));
-    return { ...known, firstNonfinite: names[nonfinite.indexOf(1)] ?? null, gradNorms, lr };
+    const history = steps(rows, names);
+    return { ...known, firstNonfinite: names[nonfinite.indexOf(1)] ?? null, gradNorms, history, lr };
   }
 
   /** Where the loss scale for the next step stands: 4 bytes, for the shader that computes the loss. @throws `UNSUPPORTED` without `clip`, `nonfinite` or `lossScale`, and on the CPU. */

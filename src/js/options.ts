@@ -25,6 +25,8 @@ export interface CommonOptions<Options> {
   ema?: Ema;
   /** The most values that one GPU submission updates, so that a desktop stays alive beside long steps. Default no bound. */
   valuesPerSubmit?: number;
+  /** How many of the last steps `stats()` tells of, with the norms of every tensor; it costs a copy of the parameters. Default 0. */
+  history?: number;
   /** A copy of the whole run in main memory every so many steps, for `restore` to go on from. It is taken beside the steps. Default none. */
   snapshotEvery?: number;
   /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning, and a `GPUDevice` is the page's own. Default `"auto"`. */
@@ -76,8 +78,29 @@ export interface Stats {
   firstNonfinite: string | null;
   /** Norm of each tensor's last gradient, unscaled and before clipping; null where nothing asks for it. */
   gradNorms: Record<string, number> | null;
+  /** The last steps, the oldest first; as many as the option `history` asks for. */
+  history: StepStats[];
   /** The learning rate of each group at the next step. */
   lr: number[];
+}
+
+/** What a step did. */
+export interface StepStats {
+  /** Its number, 1 for the first, skipped ones counted. */
+  step: number;
+  skipped: boolean;
+  /** As in {@link Stats}. */
+  gradNorm: number;
+  /** As in {@link Stats}. */
+  clipFactor: number;
+  /** The loss scale of its gradients. */
+  lossScale: number;
+  /** Norm of each tensor's gradient, unscaled and before clipping; infinities and NaN left out, here and below. */
+  gradNorms: Record<string, number>;
+  /** Norm of what the step added to each tensor. */
+  updateNorms: Record<string, number>;
+  /** Norm of each tensor after the step. */
+  paramNorms: Record<string, number>;
 }
 
 /**

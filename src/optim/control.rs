@@ -5,6 +5,7 @@ use super::rule::row;
 use crate::error::Error;
 use crate::precision::{LossScaler, Scaling};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// A bound on gradients, after unscaling. Each is finite and greater than 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,9 @@ pub struct Control {
     /// The most values that one submission to a device updates, at least 1; a step of more is several, so that a desktop
     /// stays alive beside long steps. Rounded up to blocks of up to 65,536. Default no bound.
     pub values_per_submit: Option<u64>,
+    /// How many of the last steps are kept with the norms of every tensor's gradient, update and parameters. It takes a copy
+    /// of the parameters, and reading and writing them once more. Default 0.
+    pub history: u32,
 }
 
 /// An exponential moving average of the parameters, taken after every step: `e = e + (1 - d) * (p - e)`. It begins with
@@ -144,6 +148,7 @@ impl Control {
             groups: groups as u32,
             fresh: self.ema.map_or(0.0, |ema| (1.0 - ema.decay) as f32),
             warmup: self.ema.is_some_and(|ema| ema.warmup).into(),
+            history: self.history,
         }
     }
 }
@@ -164,6 +169,7 @@ row! {
         groups: u32,
         fresh: f32,
         warmup: u32,
+        history: u32,
     }
 }
 
@@ -213,6 +219,34 @@ pub struct GradNorm {
     pub nonfinite: bool,
 }
 
+/// What a step did to one tensor.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Move {
+    /// Its gradient.
+    pub grad: GradNorm,
+    /// Norm of what the step added to the parameters, infinities and NaN left out. 0 for a step that was skipped.
+    pub update: f64,
+    /// Norm of the parameters after the step, infinities and NaN left out.
+    pub param: f64,
+}
+
+/// A step that is kept; see [`Control::history`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Its number, 1 for the first, skipped ones counted.
+    pub step: u64,
+    /// Whether it was skipped.
+    pub skipped: bool,
+    /// As in [`Summary`].
+    pub grad_norm: f64,
+    /// As in [`Summary`].
+    pub clip_factor: f64,
+    /// The loss scale of its gradients.
+    pub loss_scale: f64,
+    /// What it did to each tensor, in the ledger's order.
+    pub tensors: Vec<Move>,
+}
+
 /// How a run stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
@@ -230,6 +264,8 @@ pub struct Summary {
     pub found_nonfinite: bool,
     /// The last step's gradient of each tensor, in the ledger's order.
     pub tensors: Vec<GradNorm>,
+    /// The last steps, the oldest first.
+    pub history: Vec<Record>,
 }
 
 impl Standing {
@@ -238,13 +274,32 @@ impl Standing {
         Self { scale, taken: 0, skipped: 0, good: 0, found: 0, largest: 0.0, root: 0.0, clip_factor: 1.0, divisor: 1.0 }
     }
 
-    /// With the norms as `shaders/step/norm.wgsl` leaves them.
-    pub(crate) fn summary(&self, norms: &[[f32; 2]]) -> Summary {
-        let tensor = |&[largest, marked]: &[f32; 2]| {
-            let nonfinite = marked < 0.0;
-            let squares = f64::from(if nonfinite { -1.0 - marked } else { marked });
-            GradNorm { norm: f64::from(largest) * squares.sqrt() / f64::from(self.divisor), nonfinite }
+    fn grad(&self, largest: f32, marked: f32) -> GradNorm {
+        let nonfinite = marked < 0.0;
+        let squares = if nonfinite { -1.0 - marked } else { marked };
+        GradNorm { norm: plain(largest, squares) / f64::from(self.divisor), nonfinite }
+    }
+
+    /// A row of `shaders/step/history.wgsl`, of a run that skips or not.
+    pub(crate) fn record(&self, skips: bool, tensors: &[f32]) -> Record {
+        let moved = |row: &[f32]| Move {
+            grad: self.grad(row[0], row[1]),
+            update: plain(row[2], row[3]),
+            param: plain(row[4], row[5]),
         };
+        Record {
+            step: u64::from(self.taken) + u64::from(self.skipped),
+            skipped: skips && self.found == 1,
+            grad_norm: f64::from(self.largest) * f64::from(self.root),
+            clip_factor: self.clip_factor.into(),
+            loss_scale: self.divisor.into(),
+            tensors: tensors.chunks_exact(6).map(moved).collect(),
+        }
+    }
+
+    /// With the norms as `shaders/step/norm.wgsl` leaves them.
+    pub(crate) fn summary(&self, norms: &[[f32; 2]], history: Vec<Record>) -> Summary {
+        let tensor = |&[largest, marked]: &[f32; 2]| self.grad(largest, marked);
         Summary {
             step: self.taken.into(),
             skipped: self.skipped.into(),
@@ -253,8 +308,14 @@ impl Standing {
             loss_scale: self.scale.into(),
             found_nonfinite: self.found == 1,
             tensors: norms.iter().map(tensor).collect(),
+            history,
         }
     }
+}
+
+/// A norm from its largest value and its squares in units of that.
+fn plain(largest: f32, squares: f32) -> f64 {
+    f64::from(largest) * f64::from(squares).sqrt()
 }
 
 /// The control of a run on the CPU.
@@ -266,6 +327,7 @@ pub(super) struct Controller {
     norms: Vec<GradNorm>,
     grad_norm: f64,
     clip_factor: f64,
+    history: VecDeque<Record>,
 }
 
 /// What to do with each tensor of a step.
@@ -290,7 +352,7 @@ impl Controller {
     pub fn new(control: Control, tensors: usize) -> Result<Self, Error> {
         let scaler = LossScaler::new(control.scaling())?;
         let norms = vec![GradNorm::default(); tensors];
-        Ok(Self { control, scaler, skipped: 0, norms, grad_norm: 0.0, clip_factor: 1.0 })
+        Ok(Self { control, scaler, skipped: 0, norms, grad_norm: 0.0, clip_factor: 1.0, history: VecDeque::new() })
     }
 
     /// Decides on a step by its gradients, each with the place of its tensor, and takes note of it.
@@ -326,6 +388,36 @@ impl Controller {
         Decision { skip, factors, limit }
     }
 
+    /// Whether steps are kept.
+    pub fn keeps(&self) -> bool {
+        self.control.history > 0
+    }
+
+    /// Takes down a step: its number, the loss scale it had, and each tensor's parameters before and after.
+    pub fn record<'a>(
+        &mut self,
+        step: u64,
+        loss_scale: f64,
+        skipped: bool,
+        tensors: impl Iterator<Item = [&'a [f32]; 2]>,
+    ) {
+        let of = |(grad, [before, after]): (&GradNorm, [&[f32]; 2])| {
+            let update: Vec<f32> = before.iter().zip(after).map(|(before, after)| after - before).collect();
+            Move { grad: *grad, update: norm(&update).norm, param: norm(after).norm }
+        };
+        let tensors = self.norms.iter().zip(tensors).map(of).collect();
+        let (grad_norm, clip_factor) = (self.grad_norm, self.clip_factor);
+        self.history.push_back(Record { step, skipped, grad_norm, clip_factor, loss_scale, tensors });
+        while self.history.len() > self.control.history as usize {
+            self.history.pop_front();
+        }
+    }
+
+    /// The loss scale for the next step, and steps skipped.
+    pub fn scale_and_skipped(&self) -> (f64, u64) {
+        (self.scaler.scale().into(), self.skipped)
+    }
+
     fn found(&self) -> bool {
         self.norms.iter().any(|it| it.nonfinite)
     }
@@ -339,6 +431,7 @@ impl Controller {
             loss_scale: self.scaler.scale().into(),
             found_nonfinite: self.found(),
             tensors: self.norms.clone(),
+            history: self.history.iter().cloned().collect(),
         })
     }
 }

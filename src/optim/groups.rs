@@ -91,6 +91,12 @@ impl Groups {
         self
     }
 
+    /// Keeps the last `steps` with the norms of every tensor; see [`Control::history`].
+    pub fn history(mut self, steps: u32) -> Self {
+        self.control.history = steps;
+        self
+    }
+
     /// Bounds the work of one submission to a device; see [`Control::values_per_submit`].
     pub fn values_per_submit(mut self, values: u64) -> Self {
         self.control.values_per_submit = Some(values);

@@ -17,7 +17,7 @@ pub mod rule;
 mod schedule;
 mod state;
 
-pub use control::{Clip, Control, Ema, GradNorm, LossScale, Nonfinite, Summary};
+pub use control::{Clip, Control, Ema, GradNorm, LossScale, Move, Nonfinite, Record, Summary};
 pub use groups::{Group, Groups};
 pub use ledger::{Ledger, Tensor};
 pub use plateau::ReduceOnPlateau;

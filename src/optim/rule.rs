@@ -64,6 +64,12 @@ pub enum Binding {
     Share,
     /// The averages of the parameters in an arena window.
     Averages,
+    /// The parameters of an arena window before the step.
+    Previous,
+    /// Norms of updates and parameters over blocks.
+    Moves,
+    /// What the last steps did.
+    Records,
 }
 
 impl Binding {
@@ -88,6 +94,9 @@ impl Binding {
             Self::Means => 17,
             Self::Share => 18,
             Self::Averages => 19,
+            Self::Previous => 20,
+            Self::Moves => 21,
+            Self::Records => 22,
         }
     }
 

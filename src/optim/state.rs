@@ -71,14 +71,28 @@ impl HostTrainer {
     pub fn step(&mut self, grads: &[(&str, &[f32])]) -> Result<(), Error> {
         let present = self.ledger.fit_all(&lengths(grads))?;
         self.ledger.no_window()?;
-        let Decision { skip, factors, limit } =
-            self.controller.decide(present.iter().copied().zip(grads.iter().map(|(_, values)| *values)));
-        if skip {
-            return Ok(());
+        let before: Vec<Vec<f32>> = match self.controller.keeps() {
+            true => self.values.iter().map(|it| it.params.clone()).collect(),
+            false => Vec::new(),
+        };
+        let (scale, _) = self.controller.scale_and_skipped();
+        let decision = self.controller.decide(present.iter().copied().zip(grads.iter().map(|(_, values)| *values)));
+        let skip = decision.skip;
+        if !skip {
+            self.take(&present, grads, decision);
         }
+        if self.controller.keeps() {
+            let (_, skipped) = self.controller.scale_and_skipped();
+            let pairs = before.iter().zip(&self.values).map(|(before, it)| [before.as_slice(), it.params.as_slice()]);
+            self.controller.record(self.ledger.steps() + skipped, scale, skip, pairs);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, present: &[usize], grads: &[(&str, &[f32])], Decision { factors, limit, .. }: Decision) {
         let mut grads = grads.iter().zip(factors);
         let values = &mut self.values;
-        self.ledger.advance(Some(&present), |index, group, now| {
+        self.ledger.advance(Some(present), |index, group, now| {
             let Values { params, slots, .. } = &mut values[index];
             let slots = slots.each_mut().map(|slot| slot.as_mut_slice());
             if let Some(((_, grads), factor)) = grads.next() {
@@ -86,7 +100,6 @@ impl HostTrainer {
             }
         });
         self.update_averages();
-        Ok(())
     }
 
     fn update_averages(&mut self) {

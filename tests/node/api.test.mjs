@@ -113,6 +113,20 @@ both("a step that is not finite is skipped, others are clipped, and stats tell",
   assert.deepEqual([bad.firstNonfinite, bad.gradNorms.w], ["w", 2]);
 });
 
+both("a history tells what each of the last steps did to each tensor", async (device) => {
+  const opt = await SGD.create({ a: Float32Array.of(3, 4), b: Float32Array.of(1) }, { lr: 1, device, history: 2, nonfinite: "skip" });
+  assert.deepEqual((await opt.stats()).history, []);
+  opt.step({ a: Float32Array.of(1, 1), b: Float32Array.of(1) });
+  opt.step({ a: Float32Array.of(3, 4), b: Float32Array.of(Number.NaN) });
+  opt.step({ a: Float32Array.of(3, 4) });
+  const { history } = await opt.stats();
+  assert.deepEqual(history.map(({ step, skipped }) => [step, skipped]), [[2, true], [3, false]]);
+  assert.deepEqual([history[0].updateNorms, history[0].paramNorms.b], [{ a: 0, b: 0 }, 0]);
+  close([history[1].gradNorms.a, history[1].updateNorms.a, history[1].gradNorms.b, history[1].gradNorm], [5, 5, 0, 5], 1e-5);
+  const without = await SGD.create({ w: Float32Array.of(0) }, { device });
+  assert.deepEqual((await without.stats()).history, []);
+});
+
 both("a dynamic loss scale divides the gradients and halves on overflow", async (device) => {
   const opt = await SGD.create({ w: Float32Array.of(0) }, { lr: 1, device, lossScale: "dynamic" });
   opt.step({ w: Float32Array.of(65536) });
