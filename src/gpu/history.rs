@@ -47,6 +47,7 @@ pub(super) fn records(words: &[f32], steps: u32, tensors: usize, skips: bool) ->
     };
     let rows = words.chunks_exact(HEAD + 6 * tensors).take(steps as usize);
     let mut all: Vec<Record> = rows.filter_map(row).filter(|record| record.step > 0).collect();
-    all.sort_by_key(|record| record.step);
+    let oldest = (0..all.len()).min_by_key(|place| all[*place].step).unwrap_or_default();
+    all.rotate_left(oldest);
     all
 }

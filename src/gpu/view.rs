@@ -103,7 +103,7 @@ impl View {
 
 /// Refuses places of which one overlaps another. `views` are what each holds, the tensor's name, and the place.
 pub(super) fn apart(views: &mut [(&str, &str, &View)]) -> Result<(), Error> {
-    views.sort_by_key(|(_, _, view)| view.offset);
+    views.sort_unstable_by_key(|(_, _, view)| view.offset);
     for (i, (what, name, view)) in views.iter().enumerate() {
         let behind = views[i + 1..].iter().take_while(|(_, _, next)| next.offset < view.end());
         for (other, other_name, next) in behind {

@@ -6,6 +6,7 @@
 mod check;
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device reads its rows"))]
 pub mod control;
+mod controller;
 mod groups;
 mod ledger;
 mod moments;

@@ -1,6 +1,6 @@
 //! Training on the CPU: the reference that judges the kernels, and the fallback where there is no WebGPU.
 
-use super::control::{Controller, Decision};
+use super::controller::{Controller, Decision};
 use super::rule::{MAX_SLOTS, Now};
 use super::{Group, Groups, Ledger, Summary};
 use crate::error::Error;
