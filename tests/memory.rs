@@ -78,7 +78,7 @@ impl Flat {
 }
 
 fn tensors(seed: u64) -> Tensors {
-    let lengths = [1, 2, 3, 5, 64, 255, 257, 1024, 1500, 4099];
+    let lengths = [0, 1, 2, 3, 5, 64, 255, 257, 1024, 1500, 4099];
     lengths.iter().map(|length| (format!("n{length}"), noise(seed + *length as u64, *length))).collect()
 }
 
@@ -202,7 +202,8 @@ fn steps_recorded_in_one_encoder_equal_steps_submitted_one_by_one() {
             recorded.set(0, submitted.ledger().groups()[0].clone()).unwrap();
             for name in start.keys() {
                 for trainer in [&recorded, &submitted] {
-                    let slice = &trainer.grad_slices(name).unwrap()[0];
+                    let slices = trainer.grad_slices(name).unwrap();
+                    let Some(slice) = slices.first() else { continue };
                     gpu.queue().write_buffer(&slice.buffer, slice.offset, bytemuck::cast_slice(&start[name]));
                 }
             }

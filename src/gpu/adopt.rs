@@ -74,16 +74,20 @@ pub fn is_buffer(value: &JsValue) -> bool {
 }
 
 /// Buffers of the caller that were handed in, so that each is one buffer to wgpu however often it comes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Adopted {
     places: Map,
     buffers: Vec<wgpu::Buffer>,
+    most: usize,
 }
 
-/// How many buffers are remembered. A caller that makes new ones every step would else fill the memory with names.
-const REMEMBERED: usize = 4096;
-
 impl Adopted {
+    /// For a run of so many tensors. It lets go of all buffers before there are more than a few a tensor: what it
+    /// remembers stays in memory, and a caller may make new ones every step.
+    pub fn new(tensors: usize) -> Self {
+        Self { places: Map::new(), buffers: Vec::new(), most: 4 * tensors + 16 }
+    }
+
     /// The caller's `GPUBuffer` as wgpu knows it.
     ///
     /// # Errors
@@ -93,8 +97,9 @@ impl Adopted {
         if let Some(buffer) = known {
             return Ok(buffer.clone());
         }
-        if self.buffers.len() == REMEMBERED {
-            *self = Self::default();
+        if self.buffers.len() == self.most {
+            self.places.clear();
+            self.buffers.clear();
         }
         let usage = wgpu::BufferUsages::from_bits_truncate(number(raw, "usage").unwrap_or_default() as u32);
         let size = number(raw, "size").unwrap_or_default() as u64;

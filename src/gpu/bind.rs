@@ -25,8 +25,8 @@ pub(super) struct Plan {
     pub accumulate: Vec<Dispatch>,
 }
 
-/// How many plans are kept for callers whose gradients change places.
-const PLANS: usize = 8;
+/// How many plans are kept for callers whose gradients change places; each keeps its buffers in memory.
+const PLANS: usize = 4;
 
 impl Trainer {
     /// Adds the slots that are needed and not there yet; plans made before no longer hold.

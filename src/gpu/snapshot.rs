@@ -27,6 +27,11 @@ impl Snapshot {
     pub fn steps(&self) -> u64 {
         self.ledger.steps()
     }
+
+    /// Number of tensors.
+    pub fn tensors(&self) -> usize {
+        self.ledger.tensors().len()
+    }
 }
 
 impl Trainer {

@@ -40,7 +40,7 @@ impl RawOptimizer {
         promise(async move {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let groups = config::groups(&kind, &groups, &control)?;
-            let (given, mut adopted) = (given("params", &names, &params)?, Adopted::default());
+            let (given, mut adopted) = (given("params", &names, &params)?, Adopted::new(names.len()));
             let place = |(name, given): (_, &Given)| -> Result<_, Error> {
                 Ok(match given {
                     Given::Array(array) => (name, Params::Zeroed(array.length() as usize)),
@@ -73,7 +73,7 @@ impl RawOptimizer {
         let given = given("params", &names, &params)?;
         let values = given.iter().map(|given| Ok(given.array()?.to_vec())).collect::<Result<Vec<_>, Error>>()?;
         let params: Vec<_> = names.iter().zip(&values).map(|(name, values)| (*name, values.as_slice())).collect();
-        Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?)), Adopted::default(), Kept::default()))
+        Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?)), Adopted::new(0), Kept::default()))
     }
 
     pub(super) fn ledger(&self) -> &Ledger {

@@ -48,7 +48,7 @@ impl RawOptimizer {
             let nothing = "there is nothing to restore: the option snapshotEvery keeps snapshots";
             let snapshot = snapshot.ok_or(Error::Unsupported { what: nothing.into() })?;
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let mut adopted = Adopted::default();
+            let mut adopted = Adopted::new(snapshot.tensors());
             let mut own = Vec::new();
             for (name, given) in names.iter().copied().zip(given("params", &names, &params)?) {
                 let view = given.view(&gpu, &mut adopted)?;

@@ -63,6 +63,17 @@ test("another optimizer's slice is a gradient as it is", async () => {
   assert.deepEqual([...(await opt.params()).w], [-1, -2, -3]);
 });
 
+test("new buffers every step, and three sets in turn, are taken as well", async () => {
+  const opt = await SGD.create({ w: Float32Array.of(0, 0), none: buffer(new Float32Array(1)) }, { device, lr: 1 });
+  const turns = [1, 2, 3].map((value) => buffer(Float32Array.of(value, value)));
+  for (let step = 0; step < 60; step++) {
+    opt.step({ w: buffer(Float32Array.of(1, 2)), none: { buffer: turns[0], length: 1 } });
+    opt.step({ w: turns[step % 3] });
+  }
+  const { w, none } = await opt.params();
+  assert.deepEqual([...w, ...none], [-60 - 120, -120 - 120, -60]);
+});
+
 test("steps recorded into the page's encoder run when it submits, each with its own learning rate", async () => {
   for (const control of [{}, { clip: { globalNorm: 100 }, ema: { decay: 0.5 } }]) {
     const own = Object.getOwnPropertyNames(device);
