@@ -19,7 +19,7 @@
 //! Rooms, and which way the arrows point:
 //!
 //! - [`optim`]: the update rules and schedules, mathematics only, with the CPU reference [`HostTrainer`].
-//! - [`precision`]: the loss scaler of training in half precision.
+//! - [`precision`]: the 16-bit formats, and the loss scaler of training in them.
 //! - [`gpu`]: the only room that knows wgpu: device, arena, kernels, [`Trainer`].
 //! - `js`: the only room that knows JavaScript: converts and forwards.
 //! - [`error`]: the one [`Error`].
@@ -42,4 +42,4 @@ pub use optim::{
     Adagrad, Adam, AdamW, AnyRule, Clip, Control, Ema, GradNorm, Group, Groups, HostTrainer, Lamb, LossScale, Move,
     Nonfinite, REGISTRY, Record, ReduceOnPlateau, RmsProp, Schedule, Sgd, Summary,
 };
-pub use precision::{LossScaler, Scaling};
+pub use precision::{Half, LossScaler, Scaling};

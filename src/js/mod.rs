@@ -4,6 +4,7 @@ mod config;
 mod convert;
 mod error;
 mod gpu;
+mod half;
 mod optimizer;
 mod plateau;
 mod readback;

@@ -1,5 +1,7 @@
-//! Training in half precision: the loss scaler.
+//! Training in half precision: the 16-bit formats and the loss scaler.
 
+mod half;
 mod scaler;
 
+pub use half::Half;
 pub use scaler::{LossScaler, Scaling};
