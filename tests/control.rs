@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Scales, Tensors, borrow, cases, drift, gpus, kinds, noise, wide};
+use common::{Scales, Tensors, borrow, cases, drift, gpus, kinds, noise, params, wide};
 use webgpu_optim::{
     Adam, Clip, Groups, HostTrainer, LossScale, LossScaler, Nonfinite, Scaling, Schedule, Sgd, Summary, Trainer,
 };
@@ -12,23 +12,13 @@ fn summary(trainer: &Trainer) -> Summary {
     pollster::block_on(trainer.summary()).unwrap().unwrap()
 }
 
-fn params(trainer: &Trainer) -> Tensors {
-    pollster::block_on(trainer.params()).unwrap().into_iter().collect()
-}
-
 fn bits(tensors: &Tensors) -> Vec<u32> {
     tensors.values().flatten().map(|value| value.to_bits()).collect()
 }
 
-/// Parameters and every slot, as bits.
+/// Parameters, every slot and averages, as bits.
 fn everything(trainer: &Trainer) -> Vec<u32> {
-    let slots: Vec<_> = trainer.ledger().slots().map(|(_, slot)| slot).collect();
-    let mut all = bits(&params(trainer));
-    for slot in slots {
-        let values: Tensors = pollster::block_on(trainer.slot(slot).unwrap()).unwrap().into_iter().collect();
-        all.extend(bits(&values));
-    }
-    all
+    common::everything(trainer).values().flat_map(bits).collect()
 }
 
 fn controls(groups: &Groups) -> Vec<(&'static str, Groups)> {

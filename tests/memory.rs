@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Tensors, borrow, cases, drift, gpus, host, kinds, mismatches, noise, wide};
+use common::{Tensors, borrow, cases, drift, everything, gpus, host, kinds, mismatches, noise, params, read, wide};
 use std::collections::BTreeMap;
 use webgpu_optim::gpu::{Grads, Params, View};
 use webgpu_optim::{Adam, AdamW, Clip, Ema, Gpu, Groups, LossScale, Nonfinite, Scaling, Sgd, Trainer};
@@ -17,30 +17,6 @@ fn buffer(gpu: &Gpu, values: &[f32]) -> wgpu::Buffer {
         gpu.device().create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false });
     gpu.queue().write_buffer(&buffer, 0, bytemuck::cast_slice(values));
     buffer
-}
-
-fn read(gpu: &Gpu, source: &wgpu::Buffer) -> Vec<f32> {
-    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-    let descriptor = wgpu::BufferDescriptor { label: None, size: source.size(), usage, mapped_at_creation: false };
-    let staging = gpu.device().create_buffer(&descriptor);
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(source, 0, &staging, 0, source.size());
-    gpu.queue().submit([encoder.finish()]);
-    staging.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
-    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap())
-}
-
-fn params(trainer: &Trainer) -> Tensors {
-    pollster::block_on(trainer.params()).unwrap().into_iter().collect()
-}
-
-fn everything(trainer: &Trainer) -> BTreeMap<String, Tensors> {
-    let slots: Vec<_> = trainer.ledger().slots().map(|(_, slot)| slot).collect();
-    let slot = |name: &str| pollster::block_on(trainer.slot(name).unwrap()).unwrap().into_iter().collect();
-    let mut all: BTreeMap<String, Tensors> = slots.into_iter().map(|name| (name.to_owned(), slot(name))).collect();
-    all.insert("params".into(), params(trainer));
-    all
 }
 
 /// Values by kernels of two forms: a device may round what it fuses differently in each.
@@ -117,7 +93,7 @@ fn slices_of_one_buffer_are_stepped_in_place_and_nothing_beside_them_changes() {
                     ours.step(&borrow(&grads)).unwrap();
                 }
                 alike(&everything(&bound), &everything(&ours), &format!("{kind} on {}", gpu.info().name));
-                let after = read(&gpu, &one);
+                let after = read(&gpu, &one, 0, one.size());
                 for (name, param, grad, length) in &flat.places {
                     assert_eq!(after[*param..param + length], params(&bound)[name]);
                     assert_eq!(after[*grad..grad + length], tensors(4000)[name]);
@@ -179,7 +155,7 @@ fn buffers_and_arrays_mix_in_one_optimizer_and_gradients_may_change_places() {
                 let averages = pollster::block_on(mixed.averages().unwrap()).unwrap();
                 mixed.swap_ema().unwrap();
                 assert_eq!(params(&mixed), averages.into_iter().collect());
-                assert_eq!(read(&gpu, &own), params(&mixed)["a"]);
+                assert_eq!(read(&gpu, &own, 0, own.size()), params(&mixed)["a"]);
                 mixed.swap_ema().unwrap();
                 assert_eq!(params(&mixed), before);
             }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Case, Scales, borrow, cases, change, edge_tensors, gpus, kinds, noise, report, scaled_noise};
+use common::{Case, Scales, borrow, cases, change, edge_tensors, gpus, kinds, noise, read, report, scaled_noise};
 use std::collections::BTreeMap;
 use webgpu_optim::{AdamW, Gpu, HostTrainer, Lamb, Sgd, Trainer};
 
@@ -139,25 +139,17 @@ fn the_gradient_is_bit_identical_after_a_step() {
                 let grads = scaled_noise(&params, 1, &Case { missing: BTreeMap::new(), ..case });
                 trainer.step(&borrow(&grads)).unwrap();
                 for (name, want) in &grads {
-                    let got: Vec<f32> =
-                        trainer.grad_slices(name).unwrap().iter().flat_map(|it| read(&gpu, it)).collect();
+                    let got: Vec<f32> = trainer
+                        .grad_slices(name)
+                        .unwrap()
+                        .iter()
+                        .flat_map(|it| read(&gpu, &it.buffer, it.offset, it.size))
+                        .collect();
                     assert_eq!(bytemuck::cast_slice::<f32, u32>(&got), bytemuck::cast_slice::<f32, u32>(want));
                 }
             }
         }
     }
-}
-
-fn read(gpu: &Gpu, slice: &webgpu_optim::gpu::Slice) -> Vec<f32> {
-    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-    let descriptor = wgpu::BufferDescriptor { label: None, size: slice.size, usage, mapped_at_creation: false };
-    let staging = gpu.device().create_buffer(&descriptor);
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(&slice.buffer, slice.offset, &staging, 0, slice.size);
-    gpu.queue().submit([encoder.finish()]);
-    staging.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
-    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap())
 }
 
 #[test]

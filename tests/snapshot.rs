@@ -3,17 +3,9 @@
 
 mod common;
 
-use common::{Tensors, borrow, cases, gpus, kinds, noise};
+use common::{Tensors, borrow, cases, everything, gpus, kinds, noise};
 use webgpu_optim::gpu::{Params, View};
 use webgpu_optim::{Clip, Ema, Error, Gpu, LossScale, Scaling, Trainer};
-
-fn everything(trainer: &Trainer) -> Vec<Tensors> {
-    let slots: Vec<_> = trainer.ledger().slots().map(|(_, slot)| slot).collect();
-    let mut all = vec![pollster::block_on(trainer.params()).unwrap()];
-    all.extend(slots.iter().map(|slot| pollster::block_on(trainer.slot(slot).unwrap()).unwrap()));
-    all.extend(trainer.averages().ok().map(|averages| pollster::block_on(averages).unwrap()));
-    all.into_iter().map(|tensors| tensors.into_iter().collect()).collect()
-}
 
 /// Steps with accumulation, a tensor left out, and gradients that overflow; the 5th ends inside a window.
 fn act(trainer: &mut Trainer, start: &Tensors, steps: std::ops::Range<u64>) {
@@ -66,7 +58,7 @@ fn a_run_goes_on_from_its_snapshot_bit_for_bit() {
 
 fn bits(trainer: &Trainer) -> Vec<Vec<u32>> {
     let of = |tensors: Tensors| tensors.values().flatten().map(|value| value.to_bits()).collect();
-    everything(trainer).into_iter().map(of).collect()
+    everything(trainer).into_values().map(of).collect()
 }
 
 /// Another device of the same adapter.

@@ -256,3 +256,35 @@ pub fn gpus() -> Vec<webgpu_optim::Gpu> {
     );
     gpus
 }
+
+#[cfg(all(not(target_arch = "wasm32"), feature = "gpu"))]
+pub fn params(trainer: &webgpu_optim::Trainer) -> Tensors {
+    pollster::block_on(trainer.params()).unwrap().into_iter().collect()
+}
+
+/// Parameters, every slot, and averages where there are some.
+#[cfg(all(not(target_arch = "wasm32"), feature = "gpu"))]
+pub fn everything(trainer: &webgpu_optim::Trainer) -> BTreeMap<String, Tensors> {
+    let slots: Vec<_> = trainer.ledger().slots().map(|(_, slot)| slot).collect();
+    let slot = |name: &str| pollster::block_on(trainer.slot(name).unwrap()).unwrap().into_iter().collect();
+    let mut all: BTreeMap<String, Tensors> = slots.into_iter().map(|name| (name.to_owned(), slot(name))).collect();
+    all.insert("params".into(), params(trainer));
+    if let Ok(averages) = trainer.averages() {
+        all.insert("averages".into(), pollster::block_on(averages).unwrap().into_iter().collect());
+    }
+    all
+}
+
+/// What stands in a part of a buffer.
+#[cfg(all(not(target_arch = "wasm32"), feature = "gpu"))]
+pub fn read(gpu: &webgpu_optim::Gpu, source: &wgpu::Buffer, offset: u64, size: u64) -> Vec<f32> {
+    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+    let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+    let staging = gpu.device().create_buffer(&descriptor);
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(source, offset, &staging, 0, size);
+    gpu.queue().submit([encoder.finish()]);
+    staging.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
+    gpu.device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap())
+}
