@@ -94,17 +94,30 @@ impl Arena {
 
     /// Writes a tensor's gradient.
     pub fn write_grad(&self, gpu: &Gpu, tensor: usize, values: &[f32]) {
-        for piece in self.layout.pieces(tensor) {
-            let bytes = bytemuck::cast_slice(&values[piece.values.clone()]);
-            gpu.queue.write_buffer(self.grads(gpu, piece.window), piece.at as u64 * 4, bytes);
-        }
+        self.write_pieces(gpu, |window| self.grads(gpu, window), tensor, values);
     }
 
     /// Writes a tensor's values into one of the sets of windows. `values` has the tensor's length.
-    pub fn write(&self, gpu: &Gpu, set: &Windows, tensor: usize, values: &[f32]) {
+    pub fn write(&self, gpu: &Gpu, set: &[wgpu::Buffer], tensor: usize, values: &[f32]) {
+        self.write_pieces(gpu, |window| &set[window], tensor, values);
+    }
+
+    fn write_pieces<'a>(&self, gpu: &Gpu, of: impl Fn(usize) -> &'a wgpu::Buffer, tensor: usize, values: &[f32]) {
         for piece in self.layout.pieces(tensor) {
             let bytes = bytemuck::cast_slice(&values[piece.values.clone()]);
-            gpu.queue.write_buffer(&set[piece.window], piece.at as u64 * 4, bytes);
+            gpu.queue.write_buffer(of(piece.window), piece.at as u64 * 4, bytes);
+        }
+    }
+
+    /// The windows that a binding means; none for what has no windows of ours.
+    pub fn set(&self, binding: Binding) -> &[wgpu::Buffer] {
+        match binding {
+            Binding::Params => &self.params,
+            Binding::Slot(slot) => &self.slots[slot],
+            Binding::Means => &self.means,
+            Binding::Averages => &self.averages,
+            Binding::Previous => &self.previous,
+            _ => &[],
         }
     }
 
@@ -115,15 +128,13 @@ impl Arena {
         match binding {
             Binding::Hypers | Binding::Rows => Some(&self.hypers),
             Binding::Tiles | Binding::Blocks | Binding::Grads => None,
-            Binding::Params => self.params.get(window),
-            Binding::Slot(slot) => self.slots[slot].get(window),
+            Binding::Params | Binding::Slot(_) | Binding::Means | Binding::Averages | Binding::Previous => {
+                self.set(binding).get(window)
+            }
             Binding::Partials => Some(&self.partials),
             Binding::Trust => Some(&self.trust),
             Binding::Shares => Some(&self.shares),
-            Binding::Means => self.means.get(window),
             Binding::Share => Some(&self.share),
-            Binding::Averages => self.averages.get(window),
-            Binding::Previous => self.previous.get(window),
             Binding::Moves => Some(&self.moves),
             Binding::Records => control.map(|it| &it.records),
             Binding::Spans => Some(&self.spans),

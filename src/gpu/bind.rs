@@ -29,16 +29,16 @@ pub(super) struct Plan {
 const PLANS: usize = 4;
 
 impl Trainer {
-    /// Adds the slots that are needed and not there yet; plans made before no longer hold.
-    pub(super) fn rebind(&mut self) {
+    /// Adds the slots that are needed and not there yet; plans made before hold no longer then.
+    pub(super) fn add_slots(&mut self) {
         for (slot, name) in self.ledger.slots() {
             if self.arena.slots[slot].is_empty() {
                 self.arena.add_slot(&self.gpu, slot, name);
                 self.fill(slot);
+                self.plans.clear();
+                self.accumulated.clear();
             }
         }
-        self.plans.clear();
-        self.accumulated.clear();
     }
 
     fn fill(&self, slot: usize) {
@@ -142,18 +142,18 @@ impl Trainer {
         grads: Binding,
     ) -> Option<wgpu::BindingResource<'a>> {
         let window = batch.map_or(0, |batch| batch.window);
-        let own = match binding {
+        let place = if binding == Binding::Grads { grads } else { binding };
+        let own = match place {
             Binding::Params => batch?.params.as_ref(),
-            Binding::Grads if grads == Binding::Grads => batch?.grads.as_ref(),
+            Binding::Grads => batch?.grads.as_ref(),
             _ => None,
         };
         if let Some(bound) = own {
             return Some(bound.resource());
         }
-        let buffer = match binding {
+        let buffer = match place {
             Binding::Tiles | Binding::Blocks => &batch?.table,
-            Binding::Grads if grads == Binding::Grads => self.arena.grads(&self.gpu, window),
-            Binding::Grads => self.arena.buffer(grads, window)?,
+            Binding::Grads => self.arena.grads(&self.gpu, window),
             other => self.arena.buffer(other, window)?,
         };
         Some(buffer.as_entire_binding())

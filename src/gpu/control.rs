@@ -108,6 +108,11 @@ impl ControlBuffers {
         gpu.queue.write_buffer(&self.rates, at, bytemuck::cast_slice(&rates));
     }
 
+    /// What a run cannot be made anew without.
+    pub fn carried(&self) -> [&wgpu::Buffer; 4] {
+        [&self.standing, &self.counts, &self.rates, &self.records]
+    }
+
     pub fn all(&self) -> [&wgpu::Buffer; 7] {
         [&self.norms, &self.plans, &self.rates, &self.counts, &self.standing, &self.settings, &self.records]
     }

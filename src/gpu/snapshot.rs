@@ -1,10 +1,12 @@
 //! A run as it stands, in main memory, and a trainer from it: what outlives a lost device.
 
+use super::control::ControlBuffers;
 use super::device::Gpu;
 use super::staging::Source;
 use super::taking::Params;
 use super::trainer::Trainer;
 use crate::error::Error;
+use crate::optim::rule::Binding;
 use crate::optim::{Groups, Ledger};
 use std::collections::HashMap;
 
@@ -15,9 +17,7 @@ type Tensors = HashMap<String, Vec<f32>>;
 pub struct Snapshot {
     ledger: Ledger,
     params: Tensors,
-    slots: Vec<(usize, Tensors)>,
-    averages: Option<Tensors>,
-    means: Option<Tensors>,
+    sets: Vec<(Binding, Tensors)>,
     /// Standing, counts, rates and records of a controlled run, as the device has them.
     control: Vec<Vec<f32>>,
 }
@@ -55,26 +55,20 @@ impl Trainer {
     pub fn snapshot(&self) -> impl Future<Output = Result<Snapshot, Error>> + use<> {
         let ledger = self.ledger.clone();
         let params = self.params();
-        let slots: Vec<_> = ledger.slots().map(|(slot, _)| (slot, self.read(&self.arena.slots[slot], &[]))).collect();
-        let averages = ledger.ema().is_ok().then(|| self.read(&self.arena.averages, &[]));
-        let means = ledger.is_accumulating().then(|| self.read(&self.arena.means, &[]));
-        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.counts, &it.rates, &it.records]);
+        let slots = ledger.slots().map(|(slot, _)| Binding::Slot(slot));
+        let averages = ledger.ema().is_ok().then_some(Binding::Averages);
+        let means = ledger.is_accumulating().then_some(Binding::Means);
+        let sets = slots.chain(averages).chain(means);
+        let sets: Vec<_> = sets.map(|set| (set, self.read(self.arena.set(set), &[]))).collect();
+        let buffers = self.arena.control.iter().flat_map(ControlBuffers::carried);
         let control = self.staging.read(&self.gpu, &buffers.map(Source::whole).collect::<Vec<_>>());
         async move {
-            let mut read = Vec::with_capacity(slots.len());
             let params = params.await?;
-            for (slot, reading) in slots {
-                read.push((slot, reading.await?));
+            let mut read = Vec::with_capacity(sets.len());
+            for (set, reading) in sets {
+                read.push((set, reading.await?));
             }
-            let averages = match averages {
-                Some(reading) => Some(reading.await?),
-                None => None,
-            };
-            let means = match means {
-                Some(reading) => Some(reading.await?),
-                None => None,
-            };
-            Ok(Snapshot { ledger, params, slots: read, averages, means, control: control.await? })
+            Ok(Snapshot { ledger, params, sets: read, control: control.await? })
         }
     }
 
@@ -96,19 +90,17 @@ impl Trainer {
         let groups = Groups { list: ledger.groups().to_vec(), control: ledger.control().clone() };
         let mut trainer = Self::placed(gpu, groups, &places)?;
         trainer.ledger = ledger.clone();
-        trainer.rebind();
+        trainer.add_slots();
         trainer.write_back(snapshot)?;
         Ok(trainer)
     }
 
     fn write_back(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
-        if snapshot.means.is_some() {
+        if self.ledger.is_accumulating() {
             self.plan_accumulation();
         }
-        let averages = snapshot.averages.iter().map(|values| (&self.arena.averages, values));
-        let means = snapshot.means.iter().map(|values| (&self.arena.means, values));
-        let slots = snapshot.slots.iter().map(|(slot, values)| (&self.arena.slots[*slot], values));
-        for (set, values) in slots.chain(averages).chain(means) {
+        for (set, values) in &snapshot.sets {
+            let set = self.arena.set(*set);
             for (tensor, page) in self.ledger.tensors().iter().enumerate() {
                 self.arena.write(&self.gpu, set, tensor, values.get(&page.name).map_or(&[], Vec::as_slice));
             }
@@ -121,7 +113,7 @@ impl Trainer {
                 bytes = rest;
             }
         }
-        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.counts, &it.rates, &it.records]);
+        let buffers = self.arena.control.iter().flat_map(ControlBuffers::carried);
         for (buffer, words) in buffers.zip(&snapshot.control) {
             self.gpu.queue.write_buffer(buffer, 0, bytemuck::cast_slice(words));
         }

@@ -1,6 +1,6 @@
 //! The straight line: check the lengths, write the gradients, count the step, write the scalars, dispatch.
 
-use super::arena::{Arena, Windows};
+use super::arena::Arena;
 use super::batch::{Batches, Grad};
 use super::bind::{Dispatch, Plan};
 use super::control;
@@ -102,7 +102,7 @@ impl Trainer {
             tensors.iter().zip(&own).filter_map(|((name, _), own)| Some(("params", *name, own.as_ref()?))).collect();
         views.iter().try_for_each(|(what, name, view)| view.check(gpu, what, name, usage))?;
         view::apart(&mut views)?;
-        views.iter().filter(|(_, _, view)| view.length > 0).for_each(|(_, _, view)| view.probe(gpu));
+        view::probe(gpu, views.iter().map(|(_, _, view)| *view).filter(|view| view.length > 0));
         let arena = Arena::new(gpu, &ledger, |tensor| own[tensor].is_some());
         let most = ledger.values_per_submit();
         let rows = vec![0; tensors.len() * ledger.entry().hyper_size];
@@ -121,7 +121,7 @@ impl Trainer {
             accumulated: Vec::new(),
             ring: None,
         };
-        trainer.rebind();
+        trainer.add_slots();
         if all_ours {
             trainer.plan();
         }
@@ -240,14 +240,11 @@ impl Trainer {
     /// # Errors
     /// As [`Ledger::set`].
     pub fn set(&mut self, index: usize, group: Group) -> Result<(), Error> {
-        let used = self.ledger.used();
         self.ledger.set(index, group)?;
         if let Some(control) = &self.arena.control {
             control.write_plans(&self.gpu, &self.ledger);
         }
-        if used != self.ledger.used() {
-            self.rebind();
-        }
+        self.add_slots();
         Ok(())
     }
 
@@ -310,7 +307,7 @@ impl Trainer {
     /// Reads one of the sets of windows; `own` says which tensors stand elsewhere.
     pub(super) fn read(
         &self,
-        set: &Windows,
+        set: &[wgpu::Buffer],
         own: &[Option<View>],
     ) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
         let mut sources: Vec<_> = set.iter().map(Source::whole).collect();

@@ -37,23 +37,6 @@ impl View {
         Self { buffer: buffer.clone(), offset: 0, length: usize::try_from(buffer.size() / 4).unwrap_or(usize::MAX) }
     }
 
-    /// Binds them once, for the device to refuse a buffer that is not its own.
-    pub(super) fn probe(&self, gpu: &Gpu) {
-        let ty = wgpu::BufferBindingType::Storage { read_only: false };
-        let entry = wgpu::BindGroupLayoutEntry {
-            binding: 0,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-            count: None,
-        };
-        let label = Some("webgpu-optim.probe");
-        let descriptor = wgpu::BindGroupLayoutDescriptor { label, entries: &[entry] };
-        let layout = &gpu.device.create_bind_group_layout(&descriptor);
-        let bound = self.bound(gpu);
-        let entries = &[wgpu::BindGroupEntry { binding: 0, resource: bound.resource() }];
-        let _bound = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries });
-    }
-
     fn end(&self) -> u64 {
         self.offset.saturating_add(self.length as u64 * 4)
     }
@@ -98,6 +81,24 @@ impl View {
     pub(super) fn first(&self, bound: &Bound, piece: &Piece, reach: Reach) -> u32 {
         let bytes = self.offset - bound.offset + piece.values.start as u64 * 4;
         (bytes / if reach == Reach::Whole { 16 } else { 4 }) as u32
+    }
+}
+
+/// Binds each once, for the device to refuse a buffer that is not its own.
+pub(super) fn probe<'a>(gpu: &Gpu, views: impl Iterator<Item = &'a View>) {
+    let ty = wgpu::BufferBindingType::Storage { read_only: false };
+    let entry = wgpu::BindGroupLayoutEntry {
+        binding: 0,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    };
+    let label = Some("webgpu-optim.probe");
+    let descriptor = wgpu::BindGroupLayoutDescriptor { label, entries: &[entry] };
+    let layout = &gpu.device.create_bind_group_layout(&descriptor);
+    for bound in views.map(|view| view.bound(gpu)) {
+        let entries = &[wgpu::BindGroupEntry { binding: 0, resource: bound.resource() }];
+        let _bound = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries });
     }
 }
 

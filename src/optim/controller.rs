@@ -14,6 +14,8 @@ pub(super) struct Controller {
     norms: Vec<GradNorm>,
     grad_norm: f64,
     clip_factor: f64,
+    /// The loss scale of the last gradients.
+    divisor: f64,
     history: VecDeque<Record>,
 }
 
@@ -39,7 +41,16 @@ impl Controller {
     pub fn new(control: Control, tensors: usize) -> Result<Self, Error> {
         let scaler = LossScaler::new(control.scaling())?;
         let norms = vec![GradNorm::default(); tensors];
-        Ok(Self { control, scaler, skipped: 0, norms, grad_norm: 0.0, clip_factor: 1.0, history: VecDeque::new() })
+        Ok(Self {
+            control,
+            scaler,
+            skipped: 0,
+            norms,
+            grad_norm: 0.0,
+            clip_factor: 1.0,
+            divisor: 1.0,
+            history: VecDeque::new(),
+        })
     }
 
     /// Decides on a step by its gradients, each with the place of its tensor, and takes note of it.
@@ -47,7 +58,8 @@ impl Controller {
         if self.control.is_none() {
             return Decision { skip: false, factors: vec![1.0; grads.len()], limit: 0.0 };
         }
-        let inverse = 1.0 / f64::from(self.scaler.scale());
+        self.divisor = self.scaler.scale().into();
+        let inverse = 1.0 / self.divisor;
         self.norms.fill(GradNorm::default());
         let mut places = Vec::with_capacity(grads.len());
         for (place, grads) in grads {
@@ -80,29 +92,19 @@ impl Controller {
         self.control.history > 0
     }
 
-    /// Takes down a step: its number, the loss scale it had, and each tensor's parameters before and after.
-    pub fn record<'a>(
-        &mut self,
-        step: u64,
-        loss_scale: f64,
-        skipped: bool,
-        tensors: impl Iterator<Item = [&'a [f32]; 2]>,
-    ) {
+    /// Takes down the step just decided on: steps taken since, and each tensor's parameters before and after.
+    pub fn record<'a>(&mut self, taken: u64, skipped: bool, tensors: impl Iterator<Item = [&'a [f32]; 2]>) {
         let of = |(grad, [before, after]): (&GradNorm, [&[f32]; 2])| {
             let update: Vec<f32> = before.iter().zip(after).map(|(before, after)| after - before).collect();
             Move { grad: *grad, update: norm(&update).norm, param: norm(after).norm }
         };
         let tensors = self.norms.iter().zip(tensors).map(of).collect();
-        let (grad_norm, clip_factor) = (self.grad_norm, self.clip_factor);
+        let (grad_norm, clip_factor, loss_scale) = (self.grad_norm, self.clip_factor, self.divisor);
+        let step = taken + self.skipped;
         self.history.push_back(Record { step, skipped, grad_norm, clip_factor, loss_scale, tensors });
         while self.history.len() > self.control.history as usize {
             self.history.pop_front();
         }
-    }
-
-    /// The loss scale for the next step, and steps skipped.
-    pub fn scale_and_skipped(&self) -> (f64, u64) {
-        (self.scaler.scale().into(), self.skipped)
     }
 
     fn found(&self) -> bool {

@@ -75,16 +75,14 @@ impl HostTrainer {
             true => self.values.iter().map(|it| it.params.clone()).collect(),
             false => Vec::new(),
         };
-        let (scale, _) = self.controller.scale_and_skipped();
         let decision = self.controller.decide(present.iter().copied().zip(grads.iter().map(|(_, values)| *values)));
         let skip = decision.skip;
         if !skip {
             self.take(&present, grads, decision);
         }
         if self.controller.keeps() {
-            let (_, skipped) = self.controller.scale_and_skipped();
             let pairs = before.iter().zip(&self.values).map(|(before, it)| [before.as_slice(), it.params.as_slice()]);
-            self.controller.record(self.ledger.steps() + skipped, scale, skip, pairs);
+            self.controller.record(self.ledger.steps(), skip, pairs);
         }
         Ok(())
     }
