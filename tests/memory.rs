@@ -76,11 +76,11 @@ fn slices_of_one_buffer_are_stepped_in_place_and_nothing_beside_them_changes() {
                 let start = tensors(1);
                 let flat = Flat::new(&start, gap);
                 let one = buffer(&gpu, &flat.values);
-                let view = |at: usize, length| View { buffer: one.clone(), offset: at as u64 * 4, length };
+                let view = |at: usize, length| View { buffer: one.clone(), offset: at as u64 * 4, length, half: None };
                 let own = |it: &(String, usize, usize, usize)| Params::Own(view(it.1, it.3));
                 let placed: Vec<_> = flat.places.iter().map(|it| (it.0.as_str(), own(it))).collect();
                 let mut bound = Trainer::placed(&gpu, groups.clone(), &placed).unwrap();
-                bound.start_averages();
+                bound.start(&[]).unwrap();
                 let mut ours = Trainer::new(&gpu, groups, &borrow(&start)).unwrap();
                 for step in 1..=4 {
                     let grads = tensors(step * 1000);
@@ -122,7 +122,7 @@ fn buffers_and_arrays_mix_in_one_optimizer_and_gradients_may_change_places() {
                 let slice = &mixed.param_slices(name).unwrap()[0];
                 gpu.queue().write_buffer(&slice.buffer, slice.offset, bytemuck::cast_slice(&start[name]));
             }
-            mixed.start_averages();
+            mixed.start(&[]).unwrap();
             let mut plain = Trainer::new(&gpu, groups, &borrow(&start)).unwrap();
             for step in 1..=12u64 {
                 let grads: Tensors = start.iter().map(|(name, it)| (name.clone(), noise(step * 7, it.len()))).collect();
@@ -220,7 +220,7 @@ fn bounding_the_work_of_a_submission_changes_no_result() {
 fn places_that_cannot_be_are_refused_by_name() {
     for gpu in gpus() {
         let own = buffer(&gpu, &[1.0; 16]);
-        let view = |offset, length| View { buffer: own.clone(), offset, length };
+        let view = |offset, length| View { buffer: own.clone(), offset, length, half: None };
         let make = |params: &[(&str, Params)]| Trainer::placed(&gpu, Sgd::default(), params).map(drop);
         let said = |result: Result<(), webgpu_optim::Error>| result.unwrap_err().to_string();
         let refused = said(make(&[("w", Params::Own(view(2, 1)))]));

@@ -7,6 +7,6 @@ fn param_at(tile: Tile, k: u32) -> vec4<f32> {
   return p;
 }
 
-fn set_param(tile: Tile, k: u32, p: vec4<f32>) {
+fn keep_param(tile: Tile, k: u32, p: vec4<f32>) {
   for (var j = 0u; j < 4u && k * 4u + j < tile.length; j++) { params[tile.param + k * 4u + j] = p[j]; }
 }

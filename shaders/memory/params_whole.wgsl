@@ -5,6 +5,6 @@ fn param_at(tile: Tile, k: u32) -> vec4<f32> {
   return params[tile.param + k];
 }
 
-fn set_param(tile: Tile, k: u32, p: vec4<f32>) {
+fn keep_param(tile: Tile, k: u32, p: vec4<f32>) {
   params[tile.param + k] = p;
 }

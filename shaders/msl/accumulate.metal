@@ -19,6 +19,7 @@ struct Tile {
     uint number;
     uint param;
     uint grad;
+    uint copy;
 };
 typedef Tile type_1[1];
 typedef float type_5[1];
@@ -40,7 +41,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_2, grid_2);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 28) / 28)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -84,7 +85,7 @@ metal::float4 param_at(
     return _e6;
 }
 
-void set_param(
+void keep_param(
     Tile tile_4,
     uint k_3,
     metal::float4 p,
@@ -92,6 +93,26 @@ void set_param(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     params[tile_4.param + k_3] = p;
+    return;
+}
+
+void set_copy(
+    Tile tile_5,
+    uint k_4,
+    metal::float4 p_1
+) {
+    return;
+}
+
+void set_param(
+    Tile tile_6,
+    uint k_5,
+    metal::float4 p_2,
+    device type_7& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    keep_param(tile_6, k_5, p_2, params, _buffer_sizes);
+    set_copy(tile_6, k_5, p_2);
     return;
 }
 

@@ -21,6 +21,7 @@ struct Tile {
     uint number;
     uint param;
     uint grad;
+    uint copy;
 };
 typedef Tile type_1[1];
 struct Pace {
@@ -65,7 +66,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_3, grid_3);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 28) / 28)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -118,7 +119,7 @@ metal::float4 param_at(
     return _e6;
 }
 
-void set_param(
+void keep_param(
     Tile tile_4,
     uint k_3,
     metal::float4 p,
@@ -126,6 +127,26 @@ void set_param(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     params[tile_4.param + k_3] = p;
+    return;
+}
+
+void set_copy(
+    Tile tile_5,
+    uint k_4,
+    metal::float4 p_1
+) {
+    return;
+}
+
+void set_param(
+    Tile tile_6,
+    uint k_5,
+    metal::float4 p_2,
+    device type_7& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    keep_param(tile_6, k_5, p_2, params, _buffer_sizes);
+    set_copy(tile_6, k_5, p_2);
     return;
 }
 
@@ -161,14 +182,14 @@ struct plainInput {
     metal::float4 _e23 = paced(h.pace, _e22);
     metal::float4 _e24 = param_at(_e3, lane, params, _buffer_sizes);
     metal::float4 _e29 = param_at(_e3, lane, params, _buffer_sizes);
-    metal::float4 p_1 = _e24 - ((h.pace.lr * h.weight_decay) * _e29);
+    metal::float4 p_3 = _e24 - ((h.pace.lr * h.weight_decay) * _e29);
     metal::float4 _e36 = exp_avg[i];
     metal::float4 m = (h.moments.beta1_ * _e36) + (h.moments.fresh1_ * _e23);
     metal::float4 _e46 = exp_avg_sq[i];
     metal::float4 v = (h.moments.beta2_ * _e46) + (h.moments.fresh2_ * (_e23 * _e23));
     exp_avg[i] = m;
     exp_avg_sq[i] = v;
-    set_param(_e3, lane, p_1 - ((h.pace.lr * h.pace.correction) * (m / ((metal::sqrt(v) * h.pace.root_scale) + metal::float4(h.eps)))), params, _buffer_sizes);
+    set_param(_e3, lane, p_3 - ((h.pace.lr * h.pace.correction) * (m / ((metal::sqrt(v) * h.pace.root_scale) + metal::float4(h.eps)))), params, _buffer_sizes);
     return;
 }
 
@@ -207,7 +228,7 @@ struct amsgradInput {
     metal::float4 _e23 = paced(h_1.pace, _e22);
     metal::float4 _e24 = param_at(_e3, lane_1, params, _buffer_sizes);
     metal::float4 _e29 = param_at(_e3, lane_1, params, _buffer_sizes);
-    metal::float4 p_2 = _e24 - ((h_1.pace.lr * h_1.weight_decay) * _e29);
+    metal::float4 p_4 = _e24 - ((h_1.pace.lr * h_1.weight_decay) * _e29);
     metal::float4 _e36 = exp_avg[i_1];
     metal::float4 m_1 = (h_1.moments.beta1_ * _e36) + (h_1.moments.fresh1_ * _e23);
     metal::float4 _e46 = exp_avg_sq[i_1];
@@ -222,6 +243,6 @@ struct amsgradInput {
         max_exp_avg_sq[i_1] = _e67;
     }
     metal::float4 _e73 = n;
-    set_param(_e3, lane_1, p_2 - ((h_1.pace.lr * h_1.pace.correction) * (m_1 / ((metal::sqrt(_e73) * h_1.pace.root_scale) + metal::float4(h_1.eps)))), params, _buffer_sizes);
+    set_param(_e3, lane_1, p_4 - ((h_1.pace.lr * h_1.pace.correction) * (m_1 / ((metal::sqrt(_e73) * h_1.pace.root_scale) + metal::float4(h_1.eps)))), params, _buffer_sizes);
     return;
 }

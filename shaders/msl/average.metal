@@ -18,6 +18,7 @@ struct Tile {
     uint number;
     uint param;
     uint grad;
+    uint copy;
 };
 typedef Tile type_1[1];
 typedef metal::float4 type_6[1];
@@ -38,7 +39,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_2, grid_2);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 28) / 28)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -62,7 +63,7 @@ metal::float4 param_at(
     return _e6;
 }
 
-void set_param(
+void keep_param(
     Tile tile_2,
     uint k_1,
     metal::float4 p,
@@ -73,23 +74,43 @@ void set_param(
     return;
 }
 
-metal::uint4 grad_bits(
+void set_copy(
     Tile tile_3,
     uint k_2,
+    metal::float4 p_1
+) {
+    return;
+}
+
+void set_param(
+    Tile tile_4,
+    uint k_3,
+    metal::float4 p_2,
+    device type_6& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    keep_param(tile_4, k_3, p_2, params, _buffer_sizes);
+    set_copy(tile_4, k_3, p_2);
+    return;
+}
+
+metal::uint4 grad_bits(
+    Tile tile_5,
+    uint k_4,
     device type_8 const& grads,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::uint4 _e6 = grads[tile_3.grad + k_2];
+    metal::uint4 _e6 = grads[tile_5.grad + k_4];
     return _e6;
 }
 
 metal::float4 grad_at(
-    Tile tile_4,
-    uint k_3,
+    Tile tile_6,
+    uint k_5,
     device type_8 const& grads,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::uint4 _e2 = grad_bits(tile_4, k_3, grads, _buffer_sizes);
+    metal::uint4 _e2 = grad_bits(tile_6, k_5, grads, _buffer_sizes);
     return as_type<metal::float4>(_e2);
 }
 

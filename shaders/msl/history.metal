@@ -22,6 +22,7 @@ struct Tile {
     uint number;
     uint param;
     uint grad;
+    uint copy;
 };
 typedef Tile type_1[1];
 struct type_8 {
@@ -59,7 +60,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_4, grid_4);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 28) / 28)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -252,7 +253,7 @@ metal::float4 magnitudes(
     return metal::abs(metal::select(metal::float4(0.0), values, _e5 & inside_1));
 }
 
-void set_param(
+void keep_param(
     Tile tile_3,
     uint k_3,
     metal::float4 p,
@@ -263,23 +264,43 @@ void set_param(
     return;
 }
 
-metal::uint4 grad_bits(
+void set_copy(
     Tile tile_4,
     uint k_4,
+    metal::float4 p_1
+) {
+    return;
+}
+
+void set_param(
+    Tile tile_5,
+    uint k_5,
+    metal::float4 p_2,
+    device type_15& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    keep_param(tile_5, k_5, p_2, params, _buffer_sizes);
+    set_copy(tile_5, k_5, p_2);
+    return;
+}
+
+metal::uint4 grad_bits(
+    Tile tile_6,
+    uint k_6,
     device type_16 const& grads,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::uint4 _e6 = grads[tile_4.grad + k_4];
+    metal::uint4 _e6 = grads[tile_6.grad + k_6];
     return _e6;
 }
 
 metal::float4 grad_at(
-    Tile tile_5,
-    uint k_5,
+    Tile tile_7,
+    uint k_7,
     device type_16 const& grads,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::uint4 _e2 = grad_bits(tile_5, k_5, grads, _buffer_sizes);
+    metal::uint4 _e2 = grad_bits(tile_7, k_7, grads, _buffer_sizes);
     return as_type<metal::float4>(_e2);
 }
 

@@ -19,6 +19,7 @@ struct Tile {
     uint number;
     uint param;
     uint grad;
+    uint copy;
 };
 typedef Tile type_1[1];
 struct Pace {
@@ -57,7 +58,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_3, grid_3);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 28) / 28)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -110,7 +111,7 @@ metal::float4 grad_at(
     return as_type<metal::float4>(_e2);
 }
 
-void set_param(
+void keep_param(
     Tile tile_4,
     uint k_3,
     metal::float4 p,
@@ -118,6 +119,26 @@ void set_param(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     params[tile_4.param + k_3] = p;
+    return;
+}
+
+void set_copy(
+    Tile tile_5,
+    uint k_4,
+    metal::float4 p_1
+) {
+    return;
+}
+
+void set_param(
+    Tile tile_6,
+    uint k_5,
+    metal::float4 p_2,
+    device type_7& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    keep_param(tile_6, k_5, p_2, params, _buffer_sizes);
+    set_copy(tile_6, k_5, p_2);
     return;
 }
 

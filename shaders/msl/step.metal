@@ -24,6 +24,7 @@ struct Tile {
     uint number;
     uint param;
     uint grad;
+    uint copy;
 };
 typedef Tile type_1[1];
 struct type_8 {
@@ -98,7 +99,7 @@ Tile tile_of(
     constant _mslBufferSizes& _buffer_sizes
 ) {
     uint _e2 = unfold(group_3, grid_3);
-    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 24) / 24)) {
+    if (_e2 >= (1 + (_buffer_sizes.size0 - 0 - 28) / 28)) {
         return Tile {};
     }
     Tile _e9 = tiles[_e2];
@@ -420,7 +421,7 @@ metal::float4 param_at(
     return _e6;
 }
 
-void set_param(
+void keep_param(
     Tile tile_4,
     uint k_4,
     metal::float4 p,
@@ -431,13 +432,33 @@ void set_param(
     return;
 }
 
-metal::float4 grad_at(
+void set_copy(
     Tile tile_5,
     uint k_5,
+    metal::float4 p_1
+) {
+    return;
+}
+
+void set_param(
+    Tile tile_6,
+    uint k_6,
+    metal::float4 p_2,
+    device type_18& params,
+    constant _mslBufferSizes& _buffer_sizes
+) {
+    keep_param(tile_6, k_6, p_2, params, _buffer_sizes);
+    set_copy(tile_6, k_6, p_2);
+    return;
+}
+
+metal::float4 grad_at(
+    Tile tile_7,
+    uint k_7,
     device type_14 const& grads,
     constant _mslBufferSizes& _buffer_sizes
 ) {
-    metal::uint4 _e2 = grad_bits(tile_5, k_5, grads, _buffer_sizes);
+    metal::uint4 _e2 = grad_bits(tile_7, k_7, grads, _buffer_sizes);
     return as_type<metal::float4>(_e2);
 }
 

@@ -8,6 +8,7 @@ struct Tile {
   number: u32,  // its place among the tiles of all windows
   param: u32,   // where its parameters begin, in vec4s or, where they are taken one by one, in values
   grad: u32,    // and its gradients
+  copy: u32,    // and the model's halves of them
 }
 
 @group(0) @binding(1) var<storage, read> tiles: array<Tile>;

@@ -70,7 +70,7 @@ impl Trainer {
         }
         self.decide_now(Some(&waiting));
         self.plan_accumulation();
-        self.submit(&self.accumulated);
+        self.submit(self.accumulated.as_ref().map_or(&[], |plan| &plan.step));
         Ok(())
     }
 }

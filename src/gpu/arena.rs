@@ -2,7 +2,7 @@
 
 use super::control::ControlBuffers;
 use super::device::Gpu;
-use super::layout::Layout;
+use super::layout::{Home, Layout};
 use crate::optim::Ledger;
 use crate::optim::rule::{Binding, MAX_SLOTS};
 use std::sync::OnceLock;
@@ -17,6 +17,8 @@ pub(super) struct Arena {
     /// Where a window's parameters stand in buffers of the caller, a buffer of no use.
     pub params: Windows,
     grads: Vec<OnceLock<wgpu::Buffer>>,
+    /// The model's parameters in 16 bits; empty where it has none, of no use where they are the caller's.
+    pub copies: Windows,
     pub means: Windows,
     pub averages: Windows,
     pub previous: Windows,
@@ -51,15 +53,19 @@ pub(super) fn table<T: bytemuck::Pod>(gpu: &Gpu, label: &str, rows: &[T]) -> wgp
 
 impl Arena {
     /// Makes zeroed buffers for the tensors of a ledger, without slots.
-    pub fn new(gpu: &Gpu, ledger: &Ledger, own: impl Fn(usize) -> bool) -> Self {
+    pub fn new(gpu: &Gpu, ledger: &Ledger, home: impl Fn(usize) -> Home) -> Self {
         let lengths: Vec<usize> = ledger.tensors().iter().map(|tensor| tensor.length).collect();
-        let layout = Layout::new(&lengths, own, gpu.window_capacity());
+        let layout = Layout::new(&lengths, home, gpu.window_capacity());
         let count: usize = layout.spans().iter().map(|span| span.length as usize).sum();
         let keeps = ledger.control().history > 0;
-        let params = |(window, size)| storage(gpu, "params", if layout.is_own(window) { 0 } else { size });
+        let params = |(window, size)| storage(gpu, "params", if layout.is_elsewhere(window) { 0 } else { size });
+        let ours = |window| matches!(layout.home(window), Home { own: false, half: Some(_) });
+        let copies = |(window, size)| storage(gpu, "copies", if ours(window) { size / 2 } else { 0 });
+        let halves = (0..layout.windows().len()).any(ours);
         Self {
             params: layout.windows().enumerate().map(params).collect(),
             grads: layout.windows().map(|_| OnceLock::new()).collect(),
+            copies: if halves { layout.windows().enumerate().map(copies).collect() } else { Windows::new() },
             means: Windows::new(),
             averages: if ledger.ema().is_ok() { windows(gpu, &layout, "averages") } else { Windows::new() },
             previous: if keeps { windows(gpu, &layout, "previous") } else { Windows::new() },
@@ -92,8 +98,8 @@ impl Arena {
         self.grads[window].get_or_init(|| storage(gpu, "grads", size()))
     }
 
-    /// Writes a tensor's gradient.
-    pub fn write_grad(&self, gpu: &Gpu, tensor: usize, values: &[f32]) {
+    /// Writes a tensor's gradient, in 32 bits or in 16.
+    pub fn write_grad<T: bytemuck::Pod>(&self, gpu: &Gpu, tensor: usize, values: &[T]) {
         self.write_pieces(gpu, |window| self.grads(gpu, window), tensor, values);
     }
 
@@ -102,10 +108,21 @@ impl Arena {
         self.write_pieces(gpu, |window| &set[window], tensor, values);
     }
 
-    fn write_pieces<'a>(&self, gpu: &Gpu, of: impl Fn(usize) -> &'a wgpu::Buffer, tensor: usize, values: &[f32]) {
+    fn write_pieces<'a, T: bytemuck::Pod>(
+        &self,
+        gpu: &Gpu,
+        of: impl Fn(usize) -> &'a wgpu::Buffer,
+        tensor: usize,
+        values: &[T],
+    ) {
         for piece in self.layout.pieces(tensor) {
-            let bytes = bytemuck::cast_slice(&values[piece.values.clone()]);
-            gpu.queue.write_buffer(of(piece.window), piece.at as u64 * 4, bytes);
+            let bytes: &[u8] = bytemuck::cast_slice(&values[piece.values.clone()]);
+            let (words, rest) = bytes.split_at(bytes.len() / 4 * 4);
+            let (buffer, at) = (of(piece.window), piece.at as u64 * 4);
+            gpu.queue.write_buffer(buffer, at, words);
+            if let [low, high] = rest {
+                gpu.queue.write_buffer(buffer, at + words.len() as u64, &[*low, *high, 0, 0]);
+            }
         }
     }
 
@@ -117,6 +134,7 @@ impl Arena {
             Binding::Means => &self.means,
             Binding::Averages => &self.averages,
             Binding::Previous => &self.previous,
+            Binding::Copies => &self.copies,
             _ => &[],
         }
     }
@@ -128,9 +146,12 @@ impl Arena {
         match binding {
             Binding::Hypers | Binding::Rows => Some(&self.hypers),
             Binding::Tiles | Binding::Blocks | Binding::Grads => None,
-            Binding::Params | Binding::Slot(_) | Binding::Means | Binding::Averages | Binding::Previous => {
-                self.set(binding).get(window)
-            }
+            Binding::Params
+            | Binding::Slot(_)
+            | Binding::Means
+            | Binding::Averages
+            | Binding::Previous
+            | Binding::Copies => self.set(binding).get(window),
             Binding::Partials => Some(&self.partials),
             Binding::Trust => Some(&self.trust),
             Binding::Shares => Some(&self.shares),
@@ -155,7 +176,8 @@ fn windows(gpu: &Gpu, layout: &Layout, label: &str) -> Windows {
 impl Drop for Arena {
     /// Gives the memory back at once: a browser would keep it until its garbage collector runs.
     fn drop(&mut self) {
-        let sets = [&self.params, &self.means, &self.averages, &self.previous].into_iter().chain(&self.slots).flatten();
+        let sets = [&self.params, &self.copies, &self.means, &self.averages, &self.previous];
+        let sets = sets.into_iter().chain(&self.slots).flatten();
         let grads = self.grads.iter().filter_map(OnceLock::get);
         let control = self.control.iter().flat_map(ControlBuffers::all);
         let tables = [&self.moves, &self.hypers, &self.partials, &self.trust, &self.shares, &self.share, &self.spans];

@@ -44,7 +44,7 @@ impl Trainer {
     fn pairs(&self) -> Vec<Pair> {
         let layout = &self.arena.layout;
         let (ours, averages) = (&self.arena.params, &self.arena.averages);
-        let windows = averages.iter().enumerate().filter(|(window, _)| !layout.is_own(*window));
+        let windows = averages.iter().enumerate().filter(|(window, _)| !layout.is_elsewhere(*window));
         let whole = windows.map(|(window, averages)| Pair {
             params: (ours[window].clone(), 0),
             averages: (averages.clone(), 0),
@@ -62,7 +62,7 @@ impl Trainer {
     }
 
     /// Lets the averages begin with the parameters as they stand.
-    pub fn start_averages(&self) {
+    pub(super) fn start_averages(&self) {
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         for Pair { params, averages, size } in self.pairs() {
             encoder.copy_buffer_to_buffer(&params.0, params.1, &averages.0, averages.1, size);
@@ -88,6 +88,7 @@ impl Trainer {
         self.gpu.check()?;
         self.ledger.swap()?;
         self.pairs().iter().for_each(|pair| pair.exchange(&self.gpu));
+        self.round();
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! From the ledger's passes to dispatches bound to the arena's buffers and the caller's.
 
-use super::batch::{Batch, Batches, Grad};
+use super::batch::{Batch, Batches, Grad, Standing};
 use super::form::Form;
 use super::pipeline::{Shader, kernel};
 use super::trainer::Trainer;
@@ -36,7 +36,7 @@ impl Trainer {
                 self.arena.add_slot(&self.gpu, slot, name);
                 self.fill(slot);
                 self.plans.clear();
-                self.accumulated.clear();
+                self.accumulated = None;
             }
         }
     }
@@ -55,17 +55,17 @@ impl Trainer {
         let found = self.plans.iter().position(|plan| plan.grads == self.grads);
         found.unwrap_or_else(|| {
             self.plans.truncate(PLANS - 1);
-            let plan = self.make_plan();
+            let plan = self.make_plan(self.grads.clone(), Binding::Grads);
             self.plans.insert(0, plan);
             0
         })
     }
 
-    fn make_plan(&self) -> Plan {
-        let (grads, most) = (self.grads.clone(), self.ledger.values_per_submit());
-        let elsewhere = grads.iter().any(|grad| *grad != Grad::Arena);
-        let batches = elsewhere.then(|| Batches::new(&self.gpu, &self.arena, &self.own, &grads, most));
-        let step = self.step_with(batches.as_ref().unwrap_or(&self.batches), Binding::Grads);
+    fn make_plan(&self, grads: Vec<Grad>, set: Binding) -> Plan {
+        let most = self.ledger.values_per_submit();
+        let elsewhere = (0..grads.len()).any(|tensor| grads[tensor] != self.resident(tensor));
+        let batches = elsewhere.then(|| Batches::new(&self.gpu, &Standing { grads: &grads, ..self.standing() }, most));
+        let step = self.step_with(batches.as_ref().unwrap_or(&self.batches), set);
         Plan { grads, batches, step, accumulate: Vec::new() }
     }
 
@@ -74,8 +74,9 @@ impl Trainer {
         if self.arena.means.is_empty() {
             self.arena.add_means(&self.gpu);
         }
-        if self.accumulated.is_empty() {
-            self.accumulated = self.step_with(&self.batches, Binding::Means);
+        if self.accumulated.is_none() {
+            let means = vec![Grad::Arena(None); self.grads.len()];
+            self.accumulated = Some(self.make_plan(means, Binding::Means));
         }
         let place = self.plan();
         if self.plans[place].accumulate.is_empty() {
@@ -84,6 +85,15 @@ impl Trainer {
                 self.dispatches(accumulate::SHADER, accumulate::PASSES, batches, Binding::Grads);
         }
         place
+    }
+
+    /// Where the gradient of a tensor is that the caller writes to its gradient buffer: in the model's own format.
+    pub(super) fn resident(&self, tensor: usize) -> Grad {
+        Grad::Arena(self.copies[tensor].as_ref().map(|halves| halves.half))
+    }
+
+    pub(super) fn standing(&self) -> Standing<'_> {
+        Standing { arena: &self.arena, own: &self.own, copies: &self.copies, grads: &self.grads }
     }
 
     fn step_with(&self, batches: &Batches, grads: Binding) -> Vec<Dispatch> {
@@ -99,7 +109,13 @@ impl Trainer {
     }
 
     /// Every dispatch of some passes. Those that take no gradient go over all tensors.
-    fn dispatches(&self, shader: Shader, passes: &[Pass], batches: &Batches, grads: Binding) -> Vec<Dispatch> {
+    pub(super) fn dispatches(
+        &self,
+        shader: Shader,
+        passes: &[Pass],
+        batches: &Batches,
+        grads: Binding,
+    ) -> Vec<Dispatch> {
         let each = |pass: &Pass| -> Vec<Dispatch> {
             let batches = if pass.uses.contains(&Binding::Grads) { batches } else { &self.batches };
             let over = match pass.over {
@@ -114,11 +130,7 @@ impl Trainer {
     }
 
     fn dispatch(&self, shader: Shader, pass: &Pass, batch: Option<&Batch>, grads: Binding, count: usize) -> Dispatch {
-        let mut form = batch.map_or(Form::default(), |batch| batch.form);
-        if grads == Binding::Means {
-            form = Form { params: form.params, ..Form::default() };
-        }
-        let form = form.of(pass);
+        let form = batch.map_or(Form::default(), |batch| batch.places.form).of(pass);
         let kernel = kernel(&self.gpu, shader, pass, form);
         let uses: Vec<Binding> = pass.uses.iter().copied().filter(|binding| form.binds(*binding)).collect();
         let entry = |binding: &Binding| {
@@ -141,11 +153,12 @@ impl Trainer {
         batch: Option<&'a Batch>,
         grads: Binding,
     ) -> Option<wgpu::BindingResource<'a>> {
-        let window = batch.map_or(0, |batch| batch.window);
+        let window = batch.map_or(0, |batch| batch.places.window);
         let place = if binding == Binding::Grads { grads } else { binding };
         let own = match place {
-            Binding::Params => batch?.params.as_ref(),
-            Binding::Grads => batch?.grads.as_ref(),
+            Binding::Params => batch?.places.params.as_ref(),
+            Binding::Grads => batch?.places.grads.as_ref(),
+            Binding::Copies => batch?.places.copies.as_ref(),
             _ => None,
         };
         if let Some(bound) = own {

@@ -3,7 +3,7 @@
 use super::arena::{storage, table};
 use super::device::Gpu;
 use super::pipeline::Shader;
-use super::{accumulate, average, history};
+use super::{accumulate, average, half, history};
 use crate::optim::control::{Plan, Settings, Standing};
 use crate::optim::rule::{Binding, Fields, Over, Pass, Row};
 use crate::optim::{Control, Ledger, Summary};
@@ -51,13 +51,14 @@ pub struct Described {
 }
 
 #[doc(hidden)]
-pub fn described() -> [Described; 4] {
+pub fn described() -> [Described; 5] {
     let rows = vec![("Plan", Plan::FIELDS), ("Standing", Standing::FIELDS), ("Settings", Settings::FIELDS)];
     let of = |shader: Shader, passes, rows| Described { stem: shader.stem, source: shader.source, passes, rows };
     let without = |shader, passes| of(shader, passes, Vec::new());
     let accumulate = without(accumulate::SHADER, accumulate::PASSES);
     let average = without(average::SHADER, average::PASSES);
-    [of(SHADER, PASSES, rows), accumulate, average, without(history::SHADER, history::PASSES)]
+    let half = without(half::SHADER, &[half::FROM_HALVES, half::TO_HALVES]);
+    [of(SHADER, PASSES, rows), accumulate, average, without(history::SHADER, history::PASSES), half]
 }
 
 /// The buffers of a controlled run.

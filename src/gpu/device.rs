@@ -12,6 +12,7 @@ pub struct Gpu {
     pub(super) queue: wgpu::Queue,
     info: wgpu::AdapterInfo,
     fault: Arc<Mutex<Option<Error>>>,
+    native: bool,
     pub(super) kernels: Arc<Mutex<HashMap<Key, Kernel>>>,
 }
 
@@ -71,9 +72,16 @@ impl Gpu {
     async fn request(adapter: &wgpu::Adapter, limit: impl FnOnce(&mut wgpu::Limits)) -> Result<Self, Error> {
         let mut required_limits = adapter.limits();
         limit(&mut required_limits);
-        let descriptor = wgpu::DeviceDescriptor { label: Some("webgpu-optim"), required_limits, ..Default::default() };
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("webgpu-optim"),
+            required_limits,
+            required_features: adapter.features() & wgpu::Features::SHADER_F16,
+            ..Default::default()
+        };
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(none)?;
-        let gpu = Self { device, queue, info: adapter.get_info(), fault: Arc::default(), kernels: Arc::default() };
+        let native = device.features().contains(wgpu::Features::SHADER_F16);
+        let (info, fault, kernels) = (adapter.get_info(), Arc::default(), Arc::default());
+        let gpu = Self { device, queue, info, fault, native, kernels };
         gpu.keep_loss();
         Ok(gpu)
     }
@@ -143,6 +151,16 @@ impl Gpu {
     /// Its queue.
     pub fn queue(&self) -> &wgpu::Queue {
         &self.queue
+    }
+
+    /// Whether kernels may use the device's own type for binary16.
+    pub fn has_f16(&self) -> bool {
+        self.native
+    }
+
+    /// The same device as one whose kernels may not: they hold two halves a word then, with the same results.
+    pub fn packed(self) -> Self {
+        Self { native: false, ..self }
     }
 
     /// The most bytes one window of an arena may have.

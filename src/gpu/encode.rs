@@ -39,7 +39,7 @@ impl Trainer {
         }
         self.plan_accumulation();
         self.record_scalars(encoder, Some(&waiting));
-        record(encoder, &self.accumulated);
+        record(encoder, self.accumulated.as_ref().map_or(&[], |plan| &plan.step));
         Ok(())
     }
 

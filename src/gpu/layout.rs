@@ -1,5 +1,6 @@
 //! Where each tensor stands: windows, pieces and tiles. Arithmetic only.
 
+use crate::precision::Half;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
@@ -15,8 +16,8 @@ const MANY_WORKGROUPS: usize = 4096;
 /// The most values in a block.
 const LARGEST_BLOCK: usize = 64 * TILE;
 
-/// Values to which the start of a tensor is aligned.
-const STRIDE: usize = ALIGNMENT as usize / size_of::<f32>();
+/// Values to which the start of a tensor is aligned, in 32 bits and in 16.
+const STRIDE: usize = ALIGNMENT as usize / size_of::<u16>();
 
 /// A run of one tensor's values inside one window. Only a tensor larger than a window has more than one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct Tile {
     pub param: u32,
     /// Where its gradients begin.
     pub grad: u32,
+    /// Where its parameters in 16 bits begin.
+    pub copy: u32,
 }
 
 /// The blocks of one tensor; as in `shaders/lamb.wgsl`.
@@ -59,10 +62,19 @@ pub struct Span {
     pub length: u32,
 }
 
+/// Where a tensor's parameters are to be. Those of one window have the same home.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Home {
+    /// Whether the model's parameters stand in buffers of the caller.
+    pub own: bool,
+    /// Their format, where they have 16 bits: those in 32 bits stand in the window then.
+    pub half: Option<Half>,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Window {
     values: usize,
-    own: bool,
+    home: Home,
 }
 
 /// The placement of all tensors in windows, each no larger than one storage binding may be.
@@ -74,19 +86,20 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Places tensors of the given lengths into windows of at most `capacity` bytes. Those of which `own` says that
-    /// their parameters stand in buffers of the caller have windows apart.
+    /// Places tensors of the given lengths into windows of at most `capacity` bytes. Those of another home have windows
+    /// apart.
     ///
     /// A tensor of length 0 has no piece. A tensor that fits in a window is never cut.
-    pub fn new(lengths: &[usize], own: impl Fn(usize) -> bool, capacity: u64) -> Self {
-        let capacity = usize::try_from(capacity / ALIGNMENT).unwrap_or(usize::MAX / STRIDE).max(1) * STRIDE;
+    pub fn new(lengths: &[usize], home: impl Fn(usize) -> Home, capacity: u64) -> Self {
+        let stride = (STRIDE * size_of::<f32>()) as u64;
+        let capacity = usize::try_from(capacity / stride).unwrap_or(usize::MAX / STRIDE).max(1) * STRIDE;
         let mut layout = Self { windows: Vec::new(), pieces: Vec::new(), by_tensor: Vec::new() };
         for (tensor, &length) in lengths.iter().enumerate() {
             let first = layout.pieces.len();
             let mut start = 0;
             while start < length {
                 let end = length.min(start + capacity);
-                layout.place(tensor, start..end, own(tensor), capacity);
+                layout.place(tensor, start..end, home(tensor), capacity);
                 start = end;
             }
             layout.by_tensor.push(first..layout.pieces.len());
@@ -94,11 +107,11 @@ impl Layout {
         layout
     }
 
-    fn place(&mut self, tensor: usize, values: Range<usize>, own: bool, capacity: usize) {
+    fn place(&mut self, tensor: usize, values: Range<usize>, home: Home, capacity: usize) {
         let size = values.len().next_multiple_of(STRIDE);
-        let last = self.windows.iter().rposition(|window| window.own == own);
+        let last = self.windows.iter().rposition(|window| window.home == home);
         let window = last.filter(|last| self.windows[*last].values + size <= capacity).unwrap_or_else(|| {
-            self.windows.push(Window { values: 0, own });
+            self.windows.push(Window { values: 0, home });
             self.windows.len() - 1
         });
         self.pieces.push(Piece { tensor, window, at: self.windows[window].values, values });
@@ -110,9 +123,15 @@ impl Layout {
         self.windows.iter().map(|window| window.values as u64 * size_of::<f32>() as u64)
     }
 
-    /// Whether the parameters of a window stand in buffers of the caller.
-    pub fn is_own(&self, window: usize) -> bool {
-        self.windows[window].own
+    /// Where the parameters of a window are to be.
+    pub fn home(&self, window: usize) -> Home {
+        self.windows[window].home
+    }
+
+    /// Whether the parameters that steps change stand in buffers of the caller, and not in the window.
+    pub fn is_elsewhere(&self, window: usize) -> bool {
+        let Home { own, half } = self.home(window);
+        own && half.is_none()
     }
 
     /// All pieces, in the order of the tensors and their values.
@@ -147,7 +166,7 @@ impl Layout {
             let first = ((piece.at + start - piece.values.start) / 4) as u32;
             let (segment, length) = (piece.tensor as u32, most.min(piece.values.end - start) as u32);
             number += 1;
-            Tile { segment, first, length, number: number - 1, param: first, grad: first }
+            Tile { segment, first, length, number: number - 1, param: first, grad: first, copy: first }
         };
         let mut of = |piece: &Piece| piece.values.clone().step_by(most).map(|start| tile(piece, start)).collect();
         self.pieces.iter().map(&mut of).collect()
@@ -172,16 +191,16 @@ mod tests {
 
     #[test]
     fn each_tensor_starts_on_an_aligned_offset() {
-        let layout = Layout::new(&[3, 0, 65, 1], |_| false, 1 << 20);
+        let layout = Layout::new(&[3, 0, 65, 1], |_| Home::default(), 1 << 20);
         let starts: Vec<_> = [0, 2, 3].map(|tensor| layout.pieces(tensor)[0].at).into();
-        assert_eq!(starts, [0, 64, 192]);
+        assert_eq!(starts, [0, 128, 256]);
         assert!(layout.pieces(1).is_empty());
-        assert_eq!(layout.windows().collect::<Vec<_>>(), [1024]);
+        assert_eq!(layout.windows().collect::<Vec<_>>(), [1536]);
     }
 
     #[test]
     fn only_a_tensor_larger_than_a_window_is_cut() {
-        let layout = Layout::new(&[100, 200, 30], |_| false, 512);
+        let layout = Layout::new(&[100, 200, 30], |_| Home::default(), 512);
         assert_eq!(layout.pieces(0).len(), 1);
         let cut: Vec<_> = layout.pieces(1).iter().map(|piece| (piece.window, piece.values.clone())).collect();
         assert_eq!(cut, [(1, 0..128), (2, 128..200)]);
@@ -191,10 +210,19 @@ mod tests {
 
     #[test]
     fn tensors_in_buffers_of_the_caller_have_windows_apart() {
-        let layout = Layout::new(&[10, 20, 30, 40], |tensor| tensor % 2 == 1, 1 << 20);
+        let layout = Layout::new(&[10, 20, 30, 40], |tensor| Home { own: tensor % 2 == 1, half: None }, 1 << 20);
         let windows: Vec<_> = (0..4).map(|tensor| layout.pieces(tensor)[0].window).collect();
         assert_eq!(windows, [0, 1, 0, 1]);
-        assert_eq!([0, 1].map(|window| layout.is_own(window)), [false, true]);
+        assert_eq!([0, 1].map(|window| layout.is_elsewhere(window)), [false, true]);
+    }
+
+    #[test]
+    fn tensors_in_16_bits_have_windows_apart_by_format() {
+        let halves = [None, Some(Half::F16), Some(Half::Bf16), Some(Half::F16)];
+        let layout = Layout::new(&[10, 20, 30, 40], |tensor| Home { own: false, half: halves[tensor] }, 1 << 20);
+        let windows: Vec<_> = (0..4).map(|tensor| layout.pieces(tensor)[0].window).collect();
+        assert_eq!(windows, [0, 1, 2, 1]);
+        assert!((0..3).all(|window| !layout.is_elsewhere(window)));
     }
 
     #[test]
@@ -206,7 +234,7 @@ mod tests {
     }
 
     fn covered(lengths: &[usize], capacity: u64) {
-        let layout = Layout::new(lengths, |tensor| tensor == 2, capacity);
+        let layout = Layout::new(lengths, |tensor| Home { own: tensor == 2, half: None }, capacity);
         let tiles: Vec<Tile> = layout.tiles().concat();
         assert!(tiles.iter().all(|tile| tile.length as usize <= TILE));
         assert_eq!(tiles.iter().map(|tile| tile.length as usize).sum::<usize>(), lengths.iter().sum());

@@ -11,6 +11,7 @@ mod control;
 mod device;
 mod encode;
 mod form;
+mod half;
 mod history;
 mod layout;
 mod pipeline;
@@ -25,7 +26,7 @@ pub use control::{Described, described};
 pub use device::Gpu;
 #[doc(hidden)]
 pub use form::{Form, Reach};
-pub use layout::{ALIGNMENT, Layout, Piece, Span, TILE, Tile};
+pub use layout::{ALIGNMENT, Home, Layout, Piece, Span, TILE, Tile};
 pub use snapshot::Snapshot;
 pub use taking::{Grads, Params};
 pub use trainer::{Slice, Trainer};

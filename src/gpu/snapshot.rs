@@ -8,6 +8,7 @@ use super::trainer::Trainer;
 use crate::error::Error;
 use crate::optim::rule::Binding;
 use crate::optim::{Groups, Ledger};
+use crate::precision::Half;
 use std::collections::HashMap;
 
 type Tensors = HashMap<String, Vec<f32>>;
@@ -17,6 +18,8 @@ type Tensors = HashMap<String, Vec<f32>>;
 pub struct Snapshot {
     ledger: Ledger,
     params: Tensors,
+    /// The model's own format of each tensor that has 16 bits there.
+    halves: Vec<Option<Half>>,
     sets: Vec<(Binding, Tensors)>,
     /// Standing, counts, rates and records of a controlled run, as the device has them.
     control: Vec<Vec<f32>>,
@@ -55,6 +58,7 @@ impl Trainer {
     pub fn snapshot(&self) -> impl Future<Output = Result<Snapshot, Error>> + use<> {
         let ledger = self.ledger.clone();
         let params = self.params();
+        let halves = self.copies.iter().map(|halves| Some(halves.as_ref()?.half)).collect();
         let slots = ledger.slots().map(|(slot, _)| Binding::Slot(slot));
         let averages = ledger.ema().is_ok().then_some(Binding::Averages);
         let means = ledger.is_accumulating().then_some(Binding::Means);
@@ -68,7 +72,7 @@ impl Trainer {
             for (set, reading) in sets {
                 read.push((set, reading.await?));
             }
-            Ok(Snapshot { ledger, params, sets: read, control: control.await? })
+            Ok(Snapshot { ledger, params, halves, sets: read, control: control.await? })
         }
     }
 
@@ -82,11 +86,12 @@ impl Trainer {
         for (name, params) in own {
             ledger.fit("params", name, params.length())?;
         }
-        let place = |tensor: &'_ crate::optim::Tensor| {
-            let given = own.iter().find(|(name, _)| *name == tensor.name);
-            given.map_or(Params::Zeroed(tensor.length), |(_, params)| params.clone())
+        let place = |name: &str, length, half: Option<Half>| {
+            let given = own.iter().find(|(own, _)| *own == name).map(|(_, params)| params.clone());
+            given.unwrap_or(half.map_or(Params::Zeroed(length), |half| Params::Halves(length, half)))
         };
-        let places: Vec<_> = ledger.tensors().iter().map(|tensor| (tensor.name.as_str(), place(tensor))).collect();
+        let tensors = ledger.tensors().iter().zip(&snapshot.halves);
+        let places: Vec<_> = tensors.map(|(it, half)| (it.name.as_str(), place(&it.name, it.length, *half))).collect();
         let groups = Groups { list: ledger.groups().to_vec(), control: ledger.control().clone() };
         let mut trainer = Self::placed(gpu, groups, &places)?;
         trainer.ledger = ledger.clone();
@@ -107,7 +112,7 @@ impl Trainer {
         }
         for (name, values) in &snapshot.params {
             let mut bytes = bytemuck::cast_slice::<f32, u8>(values);
-            for slice in self.param_slices(name)? {
+            for slice in self.master_slices(name)? {
                 let (own, rest) = bytes.split_at(slice.size as usize);
                 self.gpu.queue.write_buffer(&slice.buffer, slice.offset, own);
                 bytes = rest;
@@ -117,6 +122,7 @@ impl Trainer {
         for (buffer, words) in buffers.zip(&snapshot.control) {
             self.gpu.queue.write_buffer(buffer, 0, bytemuck::cast_slice(words));
         }
+        self.round();
         Ok(())
     }
 }

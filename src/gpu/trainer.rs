@@ -1,14 +1,15 @@
 //! The straight line: check the lengths, write the gradients, count the step, write the scalars, dispatch.
 
 use super::arena::Arena;
-use super::batch::{Batches, Grad};
+use super::batch::{Batches, Grad, Halves, Standing};
 use super::bind::{Dispatch, Plan};
 use super::control;
 use super::device::Gpu;
 use super::encode::Ring;
+use super::layout::Home;
 use super::staging::{Source, Staging};
 use super::taking::{Grads, Params};
-use super::view::{self, View};
+use super::view::{self, View, width};
 use crate::error::Error;
 use crate::optim::{Group, Groups, Ledger, Summary};
 use std::collections::HashMap;
@@ -46,10 +47,11 @@ pub struct Trainer {
     pub(super) rows: Vec<u8>,
     /// Where parameters stand that are not in the arena, and where gradients were taken from last.
     pub(super) own: Vec<Option<View>>,
+    pub(super) copies: Vec<Option<Halves>>,
     pub(super) grads: Vec<Grad>,
     pub(super) batches: Batches,
     pub(super) plans: Vec<Plan>,
-    pub(super) accumulated: Vec<Dispatch>,
+    pub(super) accumulated: Option<Plan>,
     pub(super) ring: Option<Ring>,
 }
 
@@ -60,6 +62,26 @@ pub(super) fn record(encoder: &mut wgpu::CommandEncoder, list: &[Dispatch]) {
         pass.set_bind_group(0, &dispatch.bind_group, &[]);
         pass.dispatch_workgroups(dispatch.grid.0, dispatch.grid.1, 1);
     }
+}
+
+fn check_views(gpu: &Gpu, params: &[(&str, Params)]) -> Result<(), Error> {
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let mut views = Vec::new();
+    for (name, params) in params {
+        if let Params::Own(view) = params {
+            views.push(("params", *name, view));
+        }
+    }
+    views.iter().try_for_each(|(what, name, view)| view.check(gpu, what, name, usage))?;
+    view::apart(&mut views)?;
+    view::probe(gpu, views.iter().map(|(_, _, view)| *view).filter(|view| view.length > 0));
+    Ok(())
+}
+
+/// Halves of an odd number have two bytes of others behind them, which a binding takes in.
+fn own_slice(view: &View) -> Vec<Slice> {
+    let slice = Slice { buffer: view.buffer.clone(), offset: view.offset, size: view.size().next_multiple_of(4) };
+    if view.length == 0 { Vec::new() } else { vec![slice] }
 }
 
 impl Trainer {
@@ -78,7 +100,7 @@ impl Trainer {
     }
 
     /// As [`Trainer::new`], with parameters of 0 or in buffers of the caller. Others are to be written through
-    /// [`Trainer::param_slices`], and [`Trainer::start_averages`] called after that.
+    /// [`Trainer::param_slices`], and [`Trainer::start`] called after that.
     ///
     /// # Errors
     /// As [`Ledger::new`]; [`Error::Unsupported`] for a tensor of 2^32 values or more; [`Error::InvalidConfig`] for a
@@ -92,33 +114,38 @@ impl Trainer {
                 what: format!("`{name}` has {length} values; a tensor may have at most {}", u32::MAX),
             });
         }
-        let own = params.iter().map(|(_, params)| match params {
-            Params::Own(view) => Some(view.clone()),
-            Params::Zeroed(_) => None,
-        });
-        let own: Vec<_> = own.collect();
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let mut views: Vec<_> =
-            tensors.iter().zip(&own).filter_map(|((name, _), own)| Some(("params", *name, own.as_ref()?))).collect();
-        views.iter().try_for_each(|(what, name, view)| view.check(gpu, what, name, usage))?;
-        view::apart(&mut views)?;
-        view::probe(gpu, views.iter().map(|(_, _, view)| *view).filter(|view| view.length > 0));
-        let arena = Arena::new(gpu, &ledger, |tensor| own[tensor].is_some());
-        let most = ledger.values_per_submit();
+        check_views(gpu, params)?;
+        let home = |tensor: usize| match &params[tensor].1 {
+            Params::Own(view) => Home { own: true, half: view.half },
+            Params::Halves(_, half) => Home { own: false, half: Some(*half) },
+            Params::Zeroed(_) => Home::default(),
+        };
+        let given = |(tensor, (_, params)): (usize, &(&str, Params))| {
+            let view = if let Params::Own(view) = params { Some(view.clone()) } else { None };
+            match home(tensor).half {
+                None => (view, None),
+                Some(half) => (None, Some(Halves { half, own: view })),
+            }
+        };
+        let (own, copies): (Vec<_>, Vec<Option<Halves>>) = params.iter().enumerate().map(given).unzip();
+        let arena = Arena::new(gpu, &ledger, home);
         let rows = vec![0; tensors.len() * ledger.entry().hyper_size];
-        let batches = Batches::new(gpu, &arena, &own, &vec![Grad::Arena; tensors.len()], most);
-        let all_ours = own.iter().all(Option::is_none);
+        let grads: Vec<_> = (0..tensors.len()).map(|tensor| Grad::Arena(home(tensor).half)).collect();
+        let standing = Standing { arena: &arena, own: &own, copies: &copies, grads: &grads };
+        let batches = Batches::new(gpu, &standing, ledger.values_per_submit());
+        let all_ours = (0..tensors.len()).all(|tensor| !home(tensor).own);
         let mut trainer = Self {
             gpu: gpu.clone(),
             ledger,
             arena,
             staging: Staging::default(),
             rows,
-            grads: vec![if all_ours { Grad::Arena } else { Grad::Absent }; tensors.len()],
+            grads: if all_ours { grads } else { vec![Grad::Absent; tensors.len()] },
             own,
+            copies,
             batches,
             plans: Vec::new(),
-            accumulated: Vec::new(),
+            accumulated: None,
             ring: None,
         };
         trainer.add_slots();
@@ -262,20 +289,35 @@ impl Trainer {
     /// # Errors
     /// [`Error::UnknownParam`].
     pub fn grad_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
-        Ok(self.slices(self.ledger.index(name)?, |window| self.arena.grads(&self.gpu, window)))
+        let tensor = self.ledger.index(name)?;
+        let halves = self.copies[tensor].as_ref().map(|halves| halves.half);
+        Ok(self.slices(tensor, |window| self.arena.grads(&self.gpu, window), 4, width(halves)))
     }
 
-    /// Where a tensor's parameters stand; as [`Trainer::grad_slices`].
+    /// Where a tensor's parameters stand, in the model's own format; as [`Trainer::grad_slices`]. Those in 16 bits follow
+    /// others in 32, and what is written over them is lost.
     ///
     /// # Errors
     /// [`Error::UnknownParam`].
     pub fn param_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
         let tensor = self.ledger.index(name)?;
-        if let Some(View { buffer, offset, length }) = &self.own[tensor] {
-            let slice = Slice { buffer: buffer.clone(), offset: *offset, size: *length as u64 * 4 };
-            return Ok(if *length == 0 { Vec::new() } else { vec![slice] });
+        match &self.copies[tensor] {
+            None => self.master_slices(name),
+            Some(Halves { own: Some(view), .. }) => Ok(own_slice(view)),
+            Some(_) => Ok(self.slices(tensor, |window| &self.arena.copies[window], 2, 2)),
         }
-        Ok(self.slices(tensor, |window| &self.arena.params[window]))
+    }
+
+    /// Where the parameters stand that steps change, in 32 bits whatever the model's own format.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParam`].
+    pub fn master_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
+        let tensor = self.ledger.index(name)?;
+        if let Some(view) = &self.own[tensor] {
+            return Ok(own_slice(view));
+        }
+        Ok(self.slices(tensor, |window| &self.arena.params[window], 4, 4))
     }
 
     /// Where the loss scale for the next step stands, for the shader that computes the loss. Only a run with a
@@ -295,11 +337,18 @@ impl Trainer {
         &self.gpu
     }
 
-    fn slices<'a>(&'a self, tensor: usize, buffer: impl Fn(usize) -> &'a wgpu::Buffer) -> Vec<Slice> {
+    /// The pieces of a tensor in windows with so many bytes of room a value.
+    fn slices<'a>(
+        &'a self,
+        tensor: usize,
+        buffer: impl Fn(usize) -> &'a wgpu::Buffer,
+        room: u64,
+        width: u64,
+    ) -> Vec<Slice> {
         let slice = |piece: &super::Piece| Slice {
             buffer: buffer(piece.window).clone(),
-            offset: piece.at as u64 * 4,
-            size: piece.values.len() as u64 * 4,
+            offset: piece.at as u64 * room,
+            size: (piece.values.len() as u64 * width).next_multiple_of(4),
         };
         self.arena.layout.pieces(tensor).iter().map(slice).collect()
     }

@@ -4,6 +4,7 @@ use super::device::Gpu;
 use super::form::Reach;
 use super::layout::{ALIGNMENT, Piece};
 use crate::error::Error;
+use crate::precision::Half;
 
 /// Where values stand in a buffer of the caller. It is bound as it is, never copied, and stays the caller's.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,8 +13,10 @@ pub struct View {
     pub buffer: wgpu::Buffer,
     /// First byte, a multiple of 4.
     pub offset: u64,
-    /// Values, of 4 bytes each.
+    /// Values, of 4 bytes each, or of 2 where they are halves.
     pub length: usize,
+    /// Their format where they have 16 bits, two in a word of 4 bytes.
+    pub half: Option<Half>,
 }
 
 /// What is bound of a buffer.
@@ -25,20 +28,35 @@ pub(super) struct Bound {
 }
 
 impl Bound {
+    pub fn whole(buffer: &wgpu::Buffer) -> Self {
+        Self { buffer: buffer.clone(), offset: 0, size: buffer.size() }
+    }
+
     pub fn resource(&self) -> wgpu::BindingResource<'_> {
         let size = std::num::NonZeroU64::new(self.size);
         wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &self.buffer, offset: self.offset, size })
     }
 }
 
+/// Bytes of a value.
+pub(super) fn width(half: Option<Half>) -> u64 {
+    if half.is_some() { 2 } else { 4 }
+}
+
 impl View {
-    /// All of a buffer.
+    /// All of a buffer that holds values in 32 bits.
     pub fn whole(buffer: &wgpu::Buffer) -> Self {
-        Self { buffer: buffer.clone(), offset: 0, length: usize::try_from(buffer.size() / 4).unwrap_or(usize::MAX) }
+        let length = usize::try_from(buffer.size() / 4).unwrap_or(usize::MAX);
+        Self { buffer: buffer.clone(), offset: 0, length, half: None }
+    }
+
+    /// Its length in bytes.
+    pub(super) fn size(&self) -> u64 {
+        (self.length as u64).saturating_mul(width(self.half))
     }
 
     fn end(&self) -> u64 {
-        self.offset.saturating_add(self.length as u64 * 4)
+        self.offset.saturating_add(self.size())
     }
 
     /// Refuses a place outside the buffer, an odd one, and a buffer that cannot be used as it must be.
@@ -67,7 +85,8 @@ impl View {
 
     /// How the values can be reached.
     pub(super) fn reach(&self) -> Reach {
-        if self.offset.is_multiple_of(16) && self.length.is_multiple_of(4) { Reach::Whole } else { Reach::Single }
+        let aligned = self.offset.is_multiple_of(4 * width(self.half));
+        if aligned && self.length.is_multiple_of(4) { Reach::Whole } else { Reach::Single }
     }
 
     /// What to bind to reach them: the whole buffer where that may be, so that its tensors share a dispatch.
@@ -79,8 +98,9 @@ impl View {
 
     /// Where a piece begins in what is bound, in the units of `reach`.
     pub(super) fn first(&self, bound: &Bound, piece: &Piece, reach: Reach) -> u32 {
-        let bytes = self.offset - bound.offset + piece.values.start as u64 * 4;
-        (bytes / if reach == Reach::Whole { 16 } else { 4 }) as u32
+        let width = width(self.half);
+        let bytes = self.offset - bound.offset + piece.values.start as u64 * width;
+        (bytes / if reach == Reach::Whole { 4 * width } else { width }) as u32
     }
 }
 

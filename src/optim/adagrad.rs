@@ -85,7 +85,7 @@ impl Rule for Adagrad {
     }
 
     fn passes(_used: Used) -> &'static [Pass] {
-        &[Pass { entry: "plain", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Grads, Slot(0)] }]
+        &[Pass { entry: "plain", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Copies, Grads, Slot(0)] }]
     }
 
     fn hyper(&self, pace: Pace) -> Hyper {

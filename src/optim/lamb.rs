@@ -127,7 +127,7 @@ impl Rule for Lamb {
                 uses: &[Hypers, Blocks, Params, Grads, Slot(0), Slot(1), Partials],
             },
             Pass { entry: "finish", over: Over::Tensors, uses: &[Hypers, Partials, Trust, Spans] },
-            Pass { entry: "apply", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Slot(0), Slot(1), Trust] },
+            Pass { entry: "apply", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Copies, Slot(0), Slot(1), Trust] },
         ]
     }
 

@@ -52,12 +52,15 @@ impl AdamHyper {
     }
 
     pub(super) fn passes(used: Used) -> &'static [Pass] {
-        const PLAIN: &[Pass] =
-            &[Pass { entry: "plain", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Grads, Slot(0), Slot(1)] }];
+        const PLAIN: &[Pass] = &[Pass {
+            entry: "plain",
+            over: Over::Tiles,
+            uses: &[Hypers, Tiles, Params, Copies, Grads, Slot(0), Slot(1)],
+        }];
         const AMSGRAD: &[Pass] = &[Pass {
             entry: "amsgrad",
             over: Over::Tiles,
-            uses: &[Hypers, Tiles, Params, Grads, Slot(0), Slot(1), Slot(2)],
+            uses: &[Hypers, Tiles, Params, Copies, Grads, Slot(0), Slot(1), Slot(2)],
         }];
         if used[2] { AMSGRAD } else { PLAIN }
     }

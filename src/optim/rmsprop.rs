@@ -88,15 +88,21 @@ impl Rule for RmsProp {
 
     fn passes(used: Used) -> &'static [Pass] {
         const PLAIN: &[Pass] =
-            &[Pass { entry: "plain", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Grads, Slot(0)] }];
-        const CENTERED: &[Pass] =
-            &[Pass { entry: "centered", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Grads, Slot(0), Slot(1)] }];
-        const MOMENTUM: &[Pass] =
-            &[Pass { entry: "momentum", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Grads, Slot(0), Slot(2)] }];
+            &[Pass { entry: "plain", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Copies, Grads, Slot(0)] }];
+        const CENTERED: &[Pass] = &[Pass {
+            entry: "centered",
+            over: Over::Tiles,
+            uses: &[Hypers, Tiles, Params, Copies, Grads, Slot(0), Slot(1)],
+        }];
+        const MOMENTUM: &[Pass] = &[Pass {
+            entry: "momentum",
+            over: Over::Tiles,
+            uses: &[Hypers, Tiles, Params, Copies, Grads, Slot(0), Slot(2)],
+        }];
         const BOTH: &[Pass] = &[Pass {
             entry: "centered_momentum",
             over: Over::Tiles,
-            uses: &[Hypers, Tiles, Params, Grads, Slot(0), Slot(1), Slot(2)],
+            uses: &[Hypers, Tiles, Params, Copies, Grads, Slot(0), Slot(1), Slot(2)],
         }];
         match used {
             [_, false, false] => PLAIN,

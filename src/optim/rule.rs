@@ -70,6 +70,8 @@ pub enum Binding {
     Moves,
     /// What the last steps did.
     Records,
+    /// The model's own parameters in 16 bits, where it has some: rounded from [`Binding::Params`] whenever those change.
+    Copies,
 }
 
 impl Binding {
@@ -97,6 +99,7 @@ impl Binding {
             Self::Previous => 20,
             Self::Moves => 21,
             Self::Records => 22,
+            Self::Copies => 23,
         }
     }
 

@@ -90,9 +90,10 @@ impl Rule for Sgd {
     }
 
     fn passes(used: Used) -> &'static [Pass] {
-        const PLAIN: &[Pass] = &[Pass { entry: "plain", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Grads] }];
+        const PLAIN: &[Pass] =
+            &[Pass { entry: "plain", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Copies, Grads] }];
         const MOMENTUM: &[Pass] =
-            &[Pass { entry: "momentum", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Grads, Slot(0)] }];
+            &[Pass { entry: "momentum", over: Over::Tiles, uses: &[Hypers, Tiles, Params, Copies, Grads, Slot(0)] }];
         if used[0] { MOMENTUM } else { PLAIN }
     }
 
