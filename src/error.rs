@@ -32,7 +32,7 @@ pub enum Error {
         /// The names there are, shortened when there are many.
         known: String,
     },
-    /// Neither a `Float32Array` nor a `GPUBuffer` or part of one.
+    /// Neither an array of 32 or 16 bits a value nor a `GPUBuffer` or part of one.
     #[error("{what} of `{name}` must be a Float32Array or a GPUBuffer, got {got}")]
     WrongType {
         /// What the array holds, such as `grads`.

@@ -15,6 +15,8 @@ mod half;
 mod history;
 mod layout;
 mod pipeline;
+mod places;
+mod readback;
 mod snapshot;
 mod staging;
 mod taking;
@@ -27,7 +29,8 @@ pub use device::Gpu;
 #[doc(hidden)]
 pub use form::{Form, Reach};
 pub use layout::{ALIGNMENT, Home, Layout, Piece, Span, TILE, Tile};
+pub use places::Slice;
 pub use snapshot::Snapshot;
 pub use taking::{Grads, Params};
-pub use trainer::{Slice, Trainer};
+pub use trainer::Trainer;
 pub use view::View;

@@ -3,27 +3,14 @@
 use super::arena::Arena;
 use super::batch::{Batches, Grad, Halves, Standing};
 use super::bind::{Dispatch, Plan};
-use super::control;
 use super::device::Gpu;
 use super::encode::Ring;
 use super::layout::Home;
-use super::staging::{Source, Staging};
+use super::staging::Staging;
 use super::taking::{Grads, Params};
-use super::view::{self, View, width};
+use super::view::{self, View};
 use crate::error::Error;
-use crate::optim::{Group, Groups, Ledger, Summary};
-use std::collections::HashMap;
-
-/// Where a tensor's values stand on the device. Starts on a 256-byte boundary.
-#[derive(Debug, Clone)]
-pub struct Slice {
-    /// The buffer.
-    pub buffer: wgpu::Buffer,
-    /// First byte.
-    pub offset: u64,
-    /// Bytes.
-    pub size: u64,
-}
+use crate::optim::{Group, Groups, Ledger};
 
 /// Parameters, gradients and slots on a device, stepped by the rule's kernels.
 ///
@@ -76,12 +63,6 @@ fn check_views(gpu: &Gpu, params: &[(&str, Params)]) -> Result<(), Error> {
     view::apart(&mut views)?;
     view::probe(gpu, views.iter().map(|(_, _, view)| *view).filter(|view| view.length > 0));
     Ok(())
-}
-
-/// Halves of an odd number have two bytes of others behind them, which a binding takes in.
-fn own_slice(view: &View) -> Vec<Slice> {
-    let slice = Slice { buffer: view.buffer.clone(), offset: view.offset, size: view.size().next_multiple_of(4) };
-    if view.length == 0 { Vec::new() } else { vec![slice] }
 }
 
 impl Trainer {
@@ -231,37 +212,6 @@ impl Trainer {
         }
     }
 
-    /// The parameters by name, as of the call, whatever steps follow. One readback.
-    ///
-    /// # Errors
-    /// The future yields [`Error::Gpu`] or [`Error::DeviceLost`].
-    pub fn params(&self) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
-        self.read(&self.arena.params, &self.own)
-    }
-
-    /// One slot of every tensor, by PyTorch's name for it, as of the call.
-    ///
-    /// # Errors
-    /// [`Error::InvalidConfig`] when these options have no such slot; the future as [`Trainer::params`].
-    pub fn slot(
-        &self,
-        slot: &str,
-    ) -> Result<impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<>, Error> {
-        Ok(self.read(&self.arena.slots[self.ledger.slot(slot)?], &[]))
-    }
-
-    /// How the run stands as of the call: steps taken and skipped, norm and clipping of the last step, loss scale.
-    /// Only a run with a [`Control`](crate::Control) has it on the device.
-    ///
-    /// # Errors
-    /// The future as [`Trainer::params`].
-    pub fn summary(&self) -> impl Future<Output = Result<Option<Summary>, Error>> + use<> {
-        let (control, tensors) = (self.ledger.control().clone(), self.ledger.tensors().len());
-        let buffers = self.arena.control.iter().flat_map(|it| [&it.standing, &it.norms, &it.records]);
-        let reading = self.staging.read(&self.gpu, &buffers.map(Source::whole).collect::<Vec<_>>());
-        async move { Ok(control::summary(&reading.await?, &control, tensors)) }
-    }
-
     /// Replaces the options of a group from the next step on; see [`Ledger::set`].
     ///
     /// # Errors
@@ -284,49 +234,6 @@ impl Trainer {
         self.set(index, group)
     }
 
-    /// Where a tensor's gradient stands: one slice, more when it is larger than a window, none when it is empty.
-    ///
-    /// # Errors
-    /// [`Error::UnknownParam`].
-    pub fn grad_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
-        let tensor = self.ledger.index(name)?;
-        let halves = self.copies[tensor].as_ref().map(|halves| halves.half);
-        Ok(self.slices(tensor, |window| self.arena.grads(&self.gpu, window), 4, width(halves)))
-    }
-
-    /// Where a tensor's parameters stand, in the model's own format; as [`Trainer::grad_slices`]. Those in 16 bits follow
-    /// others in 32, and what is written over them is lost.
-    ///
-    /// # Errors
-    /// [`Error::UnknownParam`].
-    pub fn param_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
-        let tensor = self.ledger.index(name)?;
-        match &self.copies[tensor] {
-            None => self.master_slices(name),
-            Some(Halves { own: Some(view), .. }) => Ok(own_slice(view)),
-            Some(_) => Ok(self.slices(tensor, |window| &self.arena.copies[window], 2, 2)),
-        }
-    }
-
-    /// Where the parameters stand that steps change, in 32 bits whatever the model's own format.
-    ///
-    /// # Errors
-    /// [`Error::UnknownParam`].
-    pub fn master_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
-        let tensor = self.ledger.index(name)?;
-        if let Some(view) = &self.own[tensor] {
-            return Ok(own_slice(view));
-        }
-        Ok(self.slices(tensor, |window| &self.arena.params[window], 4, 4))
-    }
-
-    /// Where the loss scale for the next step stands, for the shader that computes the loss. Only a run with a
-    /// [`Control`](crate::Control) has it.
-    pub fn loss_scale_slice(&self) -> Option<Slice> {
-        let control = self.arena.control.as_ref()?;
-        Some(Slice { buffer: control.standing.clone(), offset: 0, size: 4 })
-    }
-
     /// Names, groups and counters.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -335,52 +242,5 @@ impl Trainer {
     /// The device.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
-    }
-
-    /// The pieces of a tensor in windows with so many bytes of room a value.
-    fn slices<'a>(
-        &'a self,
-        tensor: usize,
-        buffer: impl Fn(usize) -> &'a wgpu::Buffer,
-        room: u64,
-        width: u64,
-    ) -> Vec<Slice> {
-        let slice = |piece: &super::Piece| Slice {
-            buffer: buffer(piece.window).clone(),
-            offset: piece.at as u64 * room,
-            size: (piece.values.len() as u64 * width).next_multiple_of(4),
-        };
-        self.arena.layout.pieces(tensor).iter().map(slice).collect()
-    }
-
-    /// Reads one of the sets of windows; `own` says which tensors stand elsewhere.
-    pub(super) fn read(
-        &self,
-        set: &[wgpu::Buffer],
-        own: &[Option<View>],
-    ) -> impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<> {
-        let mut sources: Vec<_> = set.iter().map(Source::whole).collect();
-        let mut place = |(index, tensor): (usize, &crate::optim::Tensor)| {
-            let parts = match own.get(index) {
-                Some(Some(view)) => {
-                    sources.push(Source::new(&view.buffer, view.offset, view.length as u64 * 4));
-                    vec![(sources.len() - 1, 0..view.length)]
-                }
-                _ => {
-                    let pieces = self.arena.layout.pieces(index).iter();
-                    pieces.map(|piece| (piece.window, piece.at..piece.at + piece.values.len())).collect()
-                }
-            };
-            (tensor.name.clone(), parts)
-        };
-        let places: Vec<_> = self.ledger.tensors().iter().enumerate().map(&mut place).collect();
-        let reading = self.staging.read(&self.gpu, &sources);
-        async move {
-            let values = reading.await?;
-            let gather = |parts: Vec<(usize, std::ops::Range<usize>)>| {
-                parts.into_iter().flat_map(|(source, range)| &values[source][range]).copied().collect()
-            };
-            Ok(places.into_iter().map(|(name, parts)| (name, gather(parts))).collect())
-        }
     }
 }

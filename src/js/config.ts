@@ -42,7 +42,7 @@ export function control({ clip, nonfinite, lossScale, ema, valuesPerSubmit, hist
 
 /** The groups as wasm takes them; the first holds for all tensors that no other names. */
 export function plain(options: Loose, names: readonly string[], rates: Map<number, Rate>): RawGroup[] {
-  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, ema: _ema, valuesPerSubmit: _values, history: _history, snapshotEvery: _every, groups = [], exclude, ...top } = options;
+  const { device: _, clip: _clip, nonfinite: _nonfinite, lossScale: _scale, ema: _ema, valuesPerSubmit: _values, history: _history, snapshotEvery: _every, dtype: _dtype, groups = [], exclude, ...top } = options;
   const pattern = exclude !== undefined && typeof exclude !== "boolean";
   // The group of excluded tensors comes last, so that the others keep their numbers, and takes its tensors from them.
   const excluded = new Set(pattern ? select(exclude, names) : []);

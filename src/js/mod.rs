@@ -3,9 +3,11 @@
 mod config;
 mod convert;
 mod error;
+mod given;
 mod gpu;
 mod half;
 mod optimizer;
+mod places;
 mod plateau;
 mod readback;
 mod rules;

@@ -1,13 +1,15 @@
 //! One optimizer, on the GPU or in wasm memory.
 
 use super::config;
-use super::convert::{Given, given, promise, slice, upload};
+use super::convert::promise;
+use super::given::{Given, format, given};
 use super::gpu::RawGpu;
 use super::snapshot::Kept;
 use crate::error::Error;
 use crate::gpu::adopt::{self, Adopted};
-use crate::gpu::{Grads, Params, Trainer};
+use crate::gpu::{Grads, Trainer};
 use crate::optim::{HostTrainer, Ledger};
+use crate::precision::Half;
 use js_sys::{Array, Promise};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
@@ -22,11 +24,18 @@ pub(super) enum Engine {
 /// An optimizer. Names are resolved to places once, by [`RawOptimizer::index`].
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct RawOptimizer(pub(super) Engine, pub(super) Adopted, pub(super) Kept);
+pub struct RawOptimizer {
+    pub(super) engine: Engine,
+    pub(super) adopted: Adopted,
+    pub(super) kept: Kept,
+    /// The model's own format of each tensor.
+    pub(super) halves: Vec<Option<Half>>,
+}
 
 #[wasm_bindgen]
 impl RawOptimizer {
-    /// An optimizer on a device. `groups` is `[{ options, schedule, names }]`, the first for all other tensors.
+    /// An optimizer on a device. `groups` is `[{ options, schedule, names }]`, the first for all other tensors; `dtype`
+    /// what parameters hold that do not say it themselves.
     #[wasm_bindgen(js_name = onGpu, unchecked_return_type = "Promise<RawOptimizer>")]
     pub fn on_gpu(
         gpu: &RawGpu,
@@ -35,27 +44,31 @@ impl RawOptimizer {
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] params: Array,
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] groups: Array,
         #[wasm_bindgen(unchecked_param_type = "object")] control: JsValue,
+        dtype: String,
     ) -> Promise {
         let gpu = gpu.0.clone();
         promise(async move {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let groups = config::groups(&kind, &groups, &control)?;
-            let (given, mut adopted) = (given("params", &names, &params)?, Adopted::new(names.len()));
-            let place = |(name, given): (_, &Given)| -> Result<_, Error> {
-                Ok(match given {
-                    Given::Array(array) => (name, Params::Zeroed(array.length() as usize)),
-                    own => (name, own.view(&gpu, &mut adopted)?.map_or(Params::Zeroed(0), Params::Own)),
-                })
-            };
-            let places = names.iter().copied().zip(&given).map(place).collect::<Result<Vec<_>, _>>()?;
+            let (groups, dtype) = (config::groups(&kind, &groups, &control)?, format(&dtype)?);
+            let (given, mut adopted) = (given("params", &names, &params, |_| dtype)?, Adopted::new(names.len()));
+            let named = names.iter().copied().zip(&given);
+            let places = named.clone().map(|(name, given)| Ok((name, given.place(&gpu, &mut adopted)?)));
+            let places = places.collect::<Result<Vec<_>, Error>>()?;
             let trainer = gpu.settled(|| Trainer::placed(&gpu, groups, &places)).await?;
-            for (name, given) in names.iter().zip(&given) {
-                let Given::Array(array) = given else { continue };
-                trainer.ledger().fit("params", name, array.length() as usize)?;
-                upload(&trainer, &trainer.param_slices(name)?, array)?;
+            let mut masters = Vec::new();
+            for (name, given) in named {
+                let Some(length) = given.length() else { continue };
+                trainer.ledger().fit("params", name, length)?;
+                if let Given::Array(..) = given {
+                    masters.push(name);
+                    given.upload(&trainer, &trainer.master_slices(name)?)?;
+                } else {
+                    given.upload(&trainer, &trainer.param_slices(name)?)?;
+                }
             }
-            trainer.start_averages();
-            Ok(Self(Engine::Gpu(Box::new(trainer)), adopted, Kept::default()).into())
+            trainer.start(&masters)?;
+            let halves = given.iter().map(Given::half).collect();
+            Ok(Self { engine: Engine::Gpu(Box::new(trainer)), adopted, kept: Kept::default(), halves }.into())
         })
     }
 
@@ -67,17 +80,20 @@ impl RawOptimizer {
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] params: Array,
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] groups: Array,
         #[wasm_bindgen(unchecked_param_type = "object")] control: JsValue,
+        dtype: &str,
     ) -> Result<RawOptimizer, JsValue> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let groups = config::groups(kind, &groups, &control)?;
-        let given = given("params", &names, &params)?;
-        let values = given.iter().map(|given| Ok(given.array()?.to_vec())).collect::<Result<Vec<_>, Error>>()?;
+        let (groups, dtype) = (config::groups(kind, &groups, &control)?, format(dtype)?);
+        let given = given("params", &names, &params, |_| dtype)?;
+        let values = given.iter().map(Given::values).collect::<Result<Vec<_>, Error>>()?;
         let params: Vec<_> = names.iter().zip(&values).map(|(name, values)| (*name, values.as_slice())).collect();
-        Ok(Self(Engine::Host(Box::new(HostTrainer::new(groups, &params)?)), Adopted::new(0), Kept::default()))
+        let engine = Engine::Host(Box::new(HostTrainer::new(groups, &params)?));
+        let halves = given.iter().map(Given::half).collect();
+        Ok(Self { engine, adopted: Adopted::new(0), kept: Kept::default(), halves })
     }
 
     pub(super) fn ledger(&self) -> &Ledger {
-        match &self.0 {
+        match &self.engine {
             Engine::Host(trainer) => trainer.ledger(),
             Engine::Gpu(trainer) => trainer.ledger(),
         }
@@ -96,10 +112,11 @@ impl RawOptimizer {
         let tensors = self.ledger().tensors();
         let names = places.iter().filter_map(|place| tensors.get(*place)).map(|tensor| tensor.name.clone());
         let names: Vec<String> = names.collect();
-        let grads = given("grads", &names.iter().map(String::as_str).collect::<Vec<_>>(), grads)?;
+        let own = |at: usize| places.get(at).and_then(|place| self.halves.get(*place).copied()).flatten();
+        let grads = given("grads", &names.iter().map(String::as_str).collect::<Vec<_>>(), grads, own)?;
         for (name, given) in names.iter().zip(&grads) {
-            if let Given::Array(array) = given {
-                self.ledger().fit("grads", name, array.length() as usize)?;
+            if let Some(length) = given.length() {
+                self.ledger().fit("grads", name, length)?;
             }
         }
         Ok((names, grads))
@@ -115,20 +132,19 @@ impl RawOptimizer {
     ) -> Result<(), JsValue> {
         let (names, grads) = self.fitting(places, grads)?;
         let names = names.iter().map(String::as_str);
-        match &mut self.0 {
+        match &mut self.engine {
             Engine::Host(trainer) => {
-                let values =
-                    grads.iter().map(|given| Ok(given.array()?.to_vec())).collect::<Result<Vec<_>, Error>>()?;
+                let values = grads.iter().map(Given::values).collect::<Result<Vec<_>, Error>>()?;
                 on_host(trainer, &names.zip(values.iter().map(Vec::as_slice)).collect::<Vec<_>>())?;
             }
             Engine::Gpu(trainer) => {
                 let mut all = Vec::with_capacity(grads.len());
                 for (name, given) in names.zip(&grads) {
-                    if let Given::Array(array) = given {
-                        upload(trainer, &trainer.grad_slices(name)?, array)?;
-                    }
-                    let view = given.view(trainer.gpu(), &mut self.1)?;
-                    all.push((name, view.map_or(Grads::Resident, Grads::Own)));
+                    given.upload(trainer, &trainer.grad_slices(name)?)?;
+                    let view = given.view(trainer.gpu(), &mut self.adopted)?;
+                    // A format beside an array of 32 bits is the tensor's own.
+                    let half = if let Given::Halves(_, half) = given { Some(*half) } else { None };
+                    all.push((name, view.map_or(Grads::Written(half), Grads::Own)));
                 }
                 on_gpu(trainer, &all)?;
             }
@@ -180,7 +196,7 @@ impl RawOptimizer {
     /// `UNSUPPORTED` on the CPU where nothing was accumulated, `GPU`, `DEVICE_LOST`.
     pub fn run(&mut self) -> Result<(), JsValue> {
         let waiting = self.ledger().is_accumulating();
-        match &mut self.0 {
+        match &mut self.engine {
             Engine::Host(trainer) if waiting => trainer.step_accumulated()?,
             Engine::Gpu(trainer) if waiting => trainer.step_accumulated()?,
             _ => self.trainer_mut("step() without gradients")?.run(None)?,
@@ -220,14 +236,14 @@ impl RawOptimizer {
     }
 
     fn trainer_mut(&mut self, what: &str) -> Result<&mut Trainer, Error> {
-        match &mut self.0 {
+        match &mut self.engine {
             Engine::Gpu(trainer) => Ok(trainer),
             Engine::Host(_) => Err(on_cpu(what)),
         }
     }
 
-    fn trainer(&self, what: &str) -> Result<&Trainer, Error> {
-        match &self.0 {
+    pub(super) fn trainer(&self, what: &str) -> Result<&Trainer, Error> {
+        match &self.engine {
             Engine::Gpu(trainer) => Ok(trainer),
             Engine::Host(_) => Err(on_cpu(what)),
         }
@@ -239,21 +255,11 @@ impl RawOptimizer {
     /// `UNSUPPORTED` without `ema`, `GPU`, `DEVICE_LOST`.
     #[wasm_bindgen(js_name = swapEma)]
     pub fn swap_ema(&mut self) -> Result<(), JsValue> {
-        match &mut self.0 {
+        match &mut self.engine {
             Engine::Host(trainer) => trainer.swap_ema()?,
             Engine::Gpu(trainer) => trainer.swap_ema()?,
         }
         Ok(())
-    }
-
-    /// Where the loss scale stands.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` on the CPU, and for a run that decides nothing.
-    #[wasm_bindgen(js_name = lossScaleBuffer, unchecked_return_type = "{ buffer: GPUBuffer; offset: number; size: number }")]
-    pub fn loss_scale_buffer(&self) -> Result<JsValue, JsValue> {
-        let found = self.trainer("lossScaleBuffer")?.loss_scale_slice();
-        Ok(slice(found.into_iter().collect(), "lossScale")?)
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -275,7 +281,7 @@ impl RawOptimizer {
         if keep {
             new.schedule = self.ledger().group(group)?.schedule.clone();
         }
-        match &mut self.0 {
+        match &mut self.engine {
             Engine::Host(trainer) => trainer.set(group, new)?,
             Engine::Gpu(trainer) => trainer.set(group, new)?,
         }
@@ -288,7 +294,7 @@ impl RawOptimizer {
     /// `INVALID_CONFIG`.
     #[wasm_bindgen(js_name = setLr)]
     pub fn set_lr(&mut self, group: usize, lr: f64) -> Result<(), JsValue> {
-        match &mut self.0 {
+        match &mut self.engine {
             Engine::Host(trainer) => trainer.set_lr(group, lr)?,
             Engine::Gpu(trainer) => trainer.set_lr(group, lr)?,
         }
@@ -329,24 +335,6 @@ impl RawOptimizer {
     #[wasm_bindgen(getter, js_name = slotNames)]
     pub fn slot_names(&self) -> Vec<String> {
         self.ledger().slots().map(|(_, slot)| slot.to_owned()).collect()
-    }
-
-    /// Where a tensor's gradient stands.
-    ///
-    /// # Errors
-    /// `UNKNOWN_PARAM`; `UNSUPPORTED` on the CPU, for an empty tensor, and for one larger than a binding.
-    #[wasm_bindgen(js_name = gradBuffer, unchecked_return_type = "{ buffer: GPUBuffer; offset: number; size: number }")]
-    pub fn grad_buffer(&self, name: &str) -> Result<JsValue, JsValue> {
-        Ok(slice(self.trainer("gradBuffer")?.grad_slices(name)?, name)?)
-    }
-
-    /// Where a tensor's parameters stand; as `gradBuffer`.
-    ///
-    /// # Errors
-    /// As `gradBuffer`.
-    #[wasm_bindgen(js_name = paramBuffer, unchecked_return_type = "{ buffer: GPUBuffer; offset: number; size: number }")]
-    pub fn param_buffer(&self, name: &str) -> Result<JsValue, JsValue> {
-        Ok(slice(self.trainer("paramBuffer")?.param_slices(name)?, name)?)
     }
 }
 

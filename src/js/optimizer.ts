@@ -47,7 +47,7 @@ export async function build(kind: string, params: Readonly<Record<string, Values
     throw new OptimError(`snapshotEvery must be a whole number of at least 1, got ${String(every)}`, "INVALID_CONFIG");
   }
   const gpu = await chooseGpu(loose.device ?? "auto");
-  const args = [kind, names, arrays, groups, control(loose)] as const;
+  const args = [kind, names, arrays, groups, control(loose), String(loose.dtype ?? "f32")] as const;
   const raw = gpu ? await RawOptimizer.onGpu(gpu, ...args) : RawOptimizer.onCpu(...args);
   if (every !== undefined) await raw.keep();
   return { kind, raw, gpu, names, parameters: raw.parameters, rates, every };
@@ -80,8 +80,8 @@ export class Trainer<Name extends string = string, Options extends object = obje
   /**
    * One step. Enqueues and returns: nothing waits for the GPU.
    *
-   * @param grads One `Float32Array` of a tensor's own length by name, or a `GPUBuffer` or part of one, which is bound without a copy;
-   *   tensors left out stay untouched, slots and step counter too.
+   * @param grads One array of a tensor's own length by name, or a `GPUBuffer` or part of one, which is bound without a copy;
+   *   tensors left out stay untouched, slots and step counter too. Halves are of the tensor's own format where they do not tell theirs.
    *   Left out altogether, the gradients of {@link accumulate} are taken, or else what stands in {@link gradBuffer}. The arrays are read before it returns and never written.
    * @throws `UNKNOWN_PARAM`, `LENGTH_MISMATCH`, `WRONG_TYPE`: nothing has changed. `GPU`, `DEVICE_LOST`: earlier work failed.
    */
@@ -171,7 +171,7 @@ export class Trainer<Name extends string = string, Options extends object = obje
     return [Uint32Array.from(places), given.map(([, value]) => value as unknown)];
   }
 
-  /** The parameters by name, as of the call, whatever steps follow. One readback. */
+  /** The parameters by name, as of the call, whatever steps follow: in 32 bits, as steps change them. One readback. */
   params(): Promise<Record<Name, Float32Array>> {
     return this.#later((raw) => raw.params() as Promise<Record<Name, Float32Array>>);
   }
@@ -264,12 +264,12 @@ export class Trainer<Name extends string = string, Options extends object = obje
     throw new OptimError("device needs a GPU; this optimizer runs on the CPU", "UNSUPPORTED");
   }
 
-  /** Where a tensor's gradient stands, for the caller's own kernels to write. @throws `UNKNOWN_PARAM`, `UNSUPPORTED` on the CPU. */
+  /** Where a tensor's gradient stands, for the caller's own kernels to write in the tensor's own format. @throws `UNKNOWN_PARAM`, `UNSUPPORTED` on the CPU. */
   gradBuffer(name: Name): BufferSlice {
     return this.#live.gradBuffer(name);
   }
 
-  /** Where a tensor's parameters stand, for the caller's own kernels to read. @throws `UNKNOWN_PARAM`, `UNSUPPORTED` on the CPU. */
+  /** Where a tensor's parameters stand, for the caller's own kernels to read in the tensor's own format. @throws `UNKNOWN_PARAM`, `UNSUPPORTED` on the CPU. */
   paramBuffer(name: Name): BufferSlice {
     return this.#live.paramBuffer(name);
   }
@@ -294,11 +294,12 @@ export class Trainer<Name extends string = string, Options extends object = obje
     const { kind, gpu, names, parameters } = this.#parts;
     const slots = this.#live.slotNames;
     const sizes = { tensors: names.length, parameters, slots };
-    if (!gpu) return { kind, backend: "cpu", adapter: "CPU", vendor: "", software: true, ...sizes };
+    if (!gpu) return { kind, backend: "cpu", adapter: "CPU", vendor: "", software: true, shaderF16: false, ...sizes };
     const { vendor, architecture, device, description } = gpu.device.adapterInfo;
     const adapter = description || [vendor, architecture, device].filter(Boolean).join(" ") || "unnamed adapter";
     const software = gpu.software || /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${adapter} ${architecture}`);
-    return { kind, backend: "webgpu", adapter, vendor, software, ...sizes };
+    const shaderF16 = gpu.device.features.has("shader-f16");
+    return { kind, backend: "webgpu", adapter, vendor, software, shaderF16, ...sizes };
   }
 
   /** Gives parameters and slots back. Safe to call twice. */

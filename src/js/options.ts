@@ -29,6 +29,8 @@ export interface CommonOptions<Options> {
   history?: number;
   /** A copy of the whole run in main memory every so many steps, for `restore` to go on from. It is taken beside the steps. Default none. */
   snapshotEvery?: number;
+  /** What parameters hold that do not tell it themselves. Steps change values in 32 bits, whatever the model's own format. Default `"f32"`. */
+  dtype?: Dtype;
   /** `"gpu"` insists on WebGPU, `"cpu"` runs the CPU reference in wasm, `"auto"` falls back to it with one warning, and a `GPUDevice` is the page's own. Default `"auto"`. */
   device?: "auto" | "gpu" | "cpu" | GPUDevice;
 }
@@ -103,19 +105,43 @@ export interface StepStats {
   paramNorms: Record<string, number>;
 }
 
+/** A format of numbers: IEEE 754's binary32 and binary16, and bfloat16. */
+export type Dtype = "f32" | "f16" | "bf16";
+
+/** A `Float16Array`, also for compilers whose library does not know it. */
+export interface Float16Values {
+  readonly BYTES_PER_ELEMENT: number;
+  readonly buffer: ArrayBufferLike;
+  readonly byteOffset: number;
+  readonly length: number;
+  readonly [Symbol.toStringTag]: "Float16Array";
+}
+
 /**
- * Values of a tensor: an array, which is copied, or f32 values in a `GPUBuffer` of the optimizer's device, which is bound as it is
- * and stays the caller's. It needs the usage `STORAGE`, and for parameters `COPY_SRC` and `COPY_DST` too.
+ * Values of a tensor: an array, which is copied, or a `GPUBuffer` of the optimizer's device, which is bound as it is and stays
+ * the caller's. It needs the usage `STORAGE`, and for parameters `COPY_SRC` and `COPY_DST` too.
+ *
+ * A `Float16Array` holds binary16; a `Uint16Array` or a buffer what `dtype` says there, in the options, or of the tensor.
+ * A model in 16 bits keeps values in 32 behind them, which steps change and the model's follow, rounded to nearest.
  */
-export type Values = Float32Array | GPUBuffer | OwnBuffer;
+export type Values = Float32Array | Float16Values | Uint16Array | TypedValues | GPUBuffer | OwnBuffer;
+
+/** An array with the format of its tensor. */
+export interface TypedValues {
+  data: Float32Array | Float16Values | Uint16Array;
+  /** What a `Uint16Array` holds, and the format that the model is to have parameters in. */
+  dtype?: Dtype;
+}
 
 /** A part of a `GPUBuffer`. */
 export interface OwnBuffer {
   buffer: GPUBuffer;
   /** First byte, a multiple of 4. Default 0. */
   offset?: number;
-  /** Number of values. Default `size / 4`, or all to the end of the buffer. */
+  /** Number of values. Default as many as `size` has, or all to the end of the buffer. */
   length?: number;
+  /** What it holds; two halves stand in a word of 4 bytes. Default that of the tensor, or of the options. */
+  dtype?: Dtype;
   /** Bytes, where `length` is left out, so that a {@link BufferSlice} fits. */
   size?: number;
 }
@@ -137,6 +163,8 @@ export interface Info {
   vendor: string;
   /** Whether it computes on the CPU. */
   software: boolean;
+  /** Whether its kernels use the device's own type for binary16. Where not, they hold two in a word, with the same results. */
+  shaderF16: boolean;
   /** Number of tensors. */
   tensors: number;
   /** Number of values in all of them. */

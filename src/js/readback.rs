@@ -11,7 +11,7 @@ impl RawOptimizer {
     #[wasm_bindgen(unchecked_return_type = "Promise<Record<string, Float32Array>>")]
     pub fn params(&self) -> Promise {
         let names = self.names();
-        match &self.0 {
+        match &self.engine {
             Engine::Host(trainer) => {
                 let get = |name: &String| trainer.params(name).map(floats).unwrap_or_default();
                 Promise::resolve(&object(names.iter().map(|name| (name.clone(), get(name)))))
@@ -30,7 +30,7 @@ impl RawOptimizer {
     #[wasm_bindgen(unchecked_return_type = "Promise<Record<string, Record<string, Float32Array>>>")]
     pub fn slots(&self) -> Promise {
         let (names, slots) = (self.names(), self.ledger().slots().map(|(_, slot)| slot));
-        match &self.0 {
+        match &self.engine {
             Engine::Host(trainer) => {
                 let slots: Vec<_> = slots.collect();
                 let get = |name: &str, slot: &str| trainer.slot(name, slot).map(floats).unwrap_or_default();
@@ -59,7 +59,7 @@ impl RawOptimizer {
     #[wasm_bindgen(js_name = emaParams, unchecked_return_type = "Promise<Record<string, Float32Array>>")]
     pub fn ema_params(&self) -> Result<Promise, JsValue> {
         let names = self.names();
-        match &self.0 {
+        match &self.engine {
             Engine::Host(trainer) => {
                 trainer.ledger().ema()?;
                 let get = |name: &String| trainer.average(name).map(floats).unwrap_or_default();
@@ -78,7 +78,7 @@ impl RawOptimizer {
     /// How the run stands; undefined for one that decides nothing.
     #[wasm_bindgen(unchecked_return_type = "Promise<RawSummary | undefined>")]
     pub fn summary(&self) -> Promise {
-        match &self.0 {
+        match &self.engine {
             Engine::Host(trainer) => Promise::resolve(&plain(trainer.summary())),
             Engine::Gpu(trainer) => {
                 let reading = trainer.summary();

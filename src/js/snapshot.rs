@@ -1,6 +1,7 @@
 //! What outlives a lost device.
 
-use super::convert::{given, promise};
+use super::convert::promise;
+use super::given::given;
 use super::gpu::RawGpu;
 use super::optimizer::{Engine, RawOptimizer, on_cpu};
 use crate::error::Error;
@@ -19,8 +20,8 @@ impl RawOptimizer {
     /// Keeps the run as of the call, to be restored from. On the CPU nothing gets lost, and nothing is kept.
     #[wasm_bindgen(unchecked_return_type = "Promise<void>")]
     pub fn keep(&self) -> Promise {
-        let Engine::Gpu(trainer) = &self.0 else { return Promise::resolve(&JsValue::UNDEFINED) };
-        let (reading, kept) = (trainer.snapshot(), Rc::clone(&self.2));
+        let Engine::Gpu(trainer) = &self.engine else { return Promise::resolve(&JsValue::UNDEFINED) };
+        let (reading, kept) = (trainer.snapshot(), Rc::clone(&self.kept));
         promise(async move {
             let snapshot = reading.await?;
             kept.replace(Some(Rc::new(snapshot)));
@@ -39,8 +40,10 @@ impl RawOptimizer {
         names: Vec<String>,
         #[wasm_bindgen(unchecked_param_type = "unknown[]")] params: Array,
     ) -> Promise {
-        let on_gpu = matches!(self.0, Engine::Gpu(_));
-        let (gpu, kept, snapshot) = (gpu.0.clone(), Rc::clone(&self.2), self.2.borrow().clone());
+        let on_gpu = matches!(self.engine, Engine::Gpu(_));
+        let (gpu, kept, snapshot) = (gpu.0.clone(), Rc::clone(&self.kept), self.kept.borrow().clone());
+        let (mut halves, places) = (self.halves.clone(), names.iter().map(|name| self.ledger().index(name)));
+        let places = places.collect::<Result<Vec<_>, _>>();
         promise(async move {
             if !on_gpu {
                 return Err(on_cpu("restore").into());
@@ -48,16 +51,19 @@ impl RawOptimizer {
             let nothing = "there is nothing to restore: the option snapshotEvery keeps snapshots";
             let snapshot = snapshot.ok_or(Error::Unsupported { what: nothing.into() })?;
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let mut adopted = Adopted::new(snapshot.tensors());
+            let (places, mut adopted) = (places?, Adopted::new(snapshot.tensors()));
+            let known = halves.clone();
+            let half = |at: usize| places.get(at).and_then(|place: &usize| known[*place]);
             let mut own = Vec::new();
-            for (name, given) in names.iter().copied().zip(given("params", &names, &params)?) {
+            for ((name, place), given) in names.iter().zip(&places).zip(given("params", &names, &params, half)?) {
                 let view = given.view(&gpu, &mut adopted)?;
                 let only =
                     || Error::invalid(format!("params of `{name}` are in the snapshot: only a buffer can be given"));
-                own.push((name, Params::Own(view.ok_or_else(only)?)));
+                own.push((*name, Params::Own(view.ok_or_else(only)?)));
+                halves[*place] = given.half();
             }
             let trainer = gpu.settled(|| Trainer::restored(&gpu, &snapshot, &own)).await?;
-            Ok(RawOptimizer(Engine::Gpu(Box::new(trainer)), adopted, kept).into())
+            Ok(RawOptimizer { engine: Engine::Gpu(Box::new(trainer)), adopted, kept, halves }.into())
         })
     }
 }

@@ -5,10 +5,10 @@
 
 use naga::valid::{Capabilities, GlobalUse, ValidationFlags, Validator};
 use std::time::{Duration, Instant};
-use webgpu_optim::gpu::{Form, Grads, Params, View};
+use webgpu_optim::gpu::{Form, Grads, Params, Reach, View};
 use webgpu_optim::optim::Entry;
 use webgpu_optim::optim::rule::{Binding, Pass};
-use webgpu_optim::{AnyRule, Clip, Gpu, Groups, LossScale, Nonfinite, REGISTRY, Scaling, Trainer};
+use webgpu_optim::{AnyRule, Clip, Gpu, Groups, Half, LossScale, Nonfinite, REGISTRY, Scaling, Trainer};
 
 const ROUNDS: usize = 7;
 const STEPS: u32 = 20;
@@ -78,18 +78,24 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64()
 }
 
-/// Bytes a parameter that passes read and write in the arenas, as their entry points use them.
-fn traffic(source: &str, passes: &[Pass]) -> usize {
-    let module = naga::front::wgsl::parse_str(&Form::default().complete(source)).unwrap();
-    let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module).unwrap();
-    let arena = |number: u32| (Binding::Params.number()..=Binding::Slot(2).number()).contains(&number);
+/// Bytes a parameter that passes read and write in the arenas, as their entry points in some form use them.
+fn traffic(source: &str, passes: &[Pass], form: Form) -> usize {
     let of = |pass: &Pass| {
+        let form = form.of(pass);
+        let module = naga::front::wgsl::parse_str(&form.complete(source)).unwrap();
+        let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module).unwrap();
         let place = module.entry_points.iter().position(|it| it.name == pass.entry).unwrap();
-        let globals =
-            module.global_variables.iter().filter(|(_, it)| it.binding.as_ref().is_some_and(|b| arena(b.binding)));
-        let uses = globals.map(|(handle, _)| info.get_entry_point(place)[handle]);
-        uses.map(|it| 4 * (usize::from(it.contains(GlobalUse::READ)) + usize::from(it.contains(GlobalUse::WRITE))))
-            .sum::<usize>()
+        let width = |number: u32| {
+            let arena = (Binding::Params.number()..=Binding::Slot(2).number()).contains(&number);
+            let halved =
+                number == Binding::Copies.number() || number == Binding::Grads.number() && form.grad_half.is_some();
+            if halved { 2 } else { 4 * usize::from(arena) }
+        };
+        let bytes = module.global_variables.iter().filter_map(|(handle, it)| {
+            let (width, used) = (width(it.binding.as_ref()?.binding), info.get_entry_point(place)[handle]);
+            Some(width * (usize::from(used.contains(GlobalUse::READ)) + usize::from(used.contains(GlobalUse::WRITE))))
+        });
+        bytes.sum::<usize>()
     };
     passes.iter().map(of).sum()
 }
@@ -112,20 +118,34 @@ fn view(gpu: &Gpu, values: usize, at: u64) -> View {
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let size = (values as u64 + at) * 4;
     let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-    View { buffer: gpu.device().create_buffer(&descriptor), offset: at * 4, length: values }
+    View { buffer: gpu.device().create_buffer(&descriptor), offset: at * 4, length: values, half: None }
 }
 
-/// With parameters and gradients in the arena, or so many values behind the start of the caller's own buffers.
-fn row(gpu: &Gpu, copy: &Copy, values: usize, name: &str, groups: Groups, own: Option<u64>) {
-    let place = |at| Params::Own(view(gpu, values, at));
-    let params = own.map_or(Params::Zeroed(values), place);
-    let grads = own.map_or(Grads::Resident, |at| Grads::Own(view(gpu, values, at)));
+/// Where parameters and gradients stand.
+#[derive(Clone, Copy)]
+enum Place {
+    Arena,
+    /// So many values behind the start of the caller's own buffers.
+    Own(u64),
+    /// In the arena, in binary16.
+    Halves,
+}
+
+fn row(gpu: &Gpu, copy: &Copy, values: usize, name: &str, groups: Groups, place: Place) {
+    let (params, grads) = match place {
+        Place::Arena => (Params::Zeroed(values), Grads::Resident),
+        Place::Halves => (Params::Halves(values, Half::F16), Grads::Resident),
+        Place::Own(at) => (Params::Own(view(gpu, values, at)), Grads::Own(view(gpu, values, at))),
+    };
+    let half = matches!(place, Place::Halves).then_some(Half::F16);
+    let form = Form { grad_half: half, copies: half.map(|half| (half, Reach::Whole)), ..Form::default() };
     let mut trainer = Trainer::placed(gpu, groups, &[("w", params)]).unwrap();
     let step = |trainer: &mut Trainer| trainer.step_from(&[("w", grads.clone())]).unwrap();
     let entry = trainer.ledger().entry();
     let [described, ..] = webgpu_optim::gpu::described();
-    let decided = if trainer.loss_scale_slice().is_some() { traffic(described.source, described.passes) } else { 0 };
-    let bytes = traffic(entry.shader, trainer.ledger().passes()) + decided;
+    let decided =
+        if trainer.loss_scale_slice().is_some() { traffic(described.source, described.passes, form) } else { 0 };
+    let bytes = traffic(entry.shader, trainer.ledger().passes(), form) + decided;
     step(&mut trainer);
     let (mut steps, mut copies) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -145,17 +165,22 @@ fn row(gpu: &Gpu, copy: &Copy, values: usize, name: &str, groups: Groups, own: O
 fn main() {
     let values = std::env::args().filter_map(|argument| argument.parse().ok()).next().unwrap_or(4 << 20);
     let gpu = pollster::block_on(Gpu::new()).unwrap();
-    let copy = Copy::new(&gpu, values);
+    let (copy, packed) = (Copy::new(&gpu, values), gpu.clone().packed());
     println!("{}, {values} values in one tensor, each per parameter", gpu.info().name);
     for entry in REGISTRY {
         for momentum in [false, true].into_iter().take(if entry.kind == "sgd" { 2 } else { 1 }) {
-            for (name, groups) in controls(&Groups::new(rule(entry, momentum))) {
-                let name = if momentum { format!("momentum, {name}") } else { name.to_owned() };
-                row(&gpu, &copy, values, &name, groups, None);
+            let called = |name: &str| if momentum { format!("momentum, {name}") } else { name.to_owned() };
+            let groups = Groups::new(rule(entry, momentum));
+            for (name, groups) in controls(&groups) {
+                row(&gpu, &copy, values, &called(name), groups, Place::Arena);
             }
             for (name, at) in [("own buffers", 0), ("own, odd place", 1)] {
-                let name = if momentum { format!("momentum, {name}") } else { name.to_owned() };
-                row(&gpu, &copy, values, &name, Groups::new(rule(entry, momentum)), Some(at));
+                row(&gpu, &copy, values, &called(name), groups.clone(), Place::Own(at));
+            }
+            let [.., (_, decided)] = controls(&groups);
+            row(&packed, &copy, values, &called("f16, all of it"), decided, Place::Halves);
+            for (name, gpu) in [("f16, two a word", &packed), ("f16, own type", &gpu)] {
+                row(gpu, &copy, values, &called(name), groups.clone(), Place::Halves);
             }
         }
     }

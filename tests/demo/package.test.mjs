@@ -67,6 +67,23 @@ test("an optimizer runs on the page's own device, and the browser's objects are 
   assert.ok(Math.abs(result.w - 0.9) < 1e-6);
 });
 
+test("a Float16Array of any offset is taken as it is", async () => {
+  const results = await page.evaluate(async () => {
+    const { SGD, float16ToFloat32 } = await import("/dist/index.js");
+    const results = [];
+    for (const device of ["gpu", "cpu"]) {
+      const w = Float16Array.of(9, 1, 2, 3).subarray(1);
+      const opt = await SGD.create({ w }, { lr: 0.5, device });
+      opt.step({ w: Float16Array.of(9, 1, -1, 0.5).subarray(1) });
+      results.push([...(await opt.params()).w]);
+    }
+    results.push([...float16ToFloat32(new Uint16Array(Float16Array.of(0.1, -65504).buffer))], [...Float32Array.from(Float16Array.of(0.1, -65504))]);
+    return results;
+  });
+  assert.deepEqual(results.slice(0, 2), [[0.5, 2.5, 2.75], [0.5, 2.5, 2.75]]);
+  assert.deepEqual(results[2], results[3]);
+});
+
 test("the package runs in a module worker", async () => {
   const w = await page.evaluate(
     () =>

@@ -16,17 +16,35 @@ test("the readme's example prints what it promises", async (context) => {
   assert.equal(log.mock.calls[0].arguments.join(" "), promised);
 });
 
-test("the readme's training with one's own buffers trains", async () => {
-  const [, example] = /```js\n(const usage = [\s\S]*?)```/.exec(readme);
-  const before = `
+const device = `
     import init, { AdamW, SGD } from "webgpu-optim";
     await init();
     (await SGD.create({ w: new Float32Array(1) }, { device: "gpu" })).free();
     const device = await (await navigator.gpu.requestAdapter()).requestDevice();
+`;
+
+// One hundred steps of Adam with a constant gradient are lr long each.
+const trained = async ({ opt }) => {
+  const { w, b } = await opt.params();
+  for (const value of [w[0], w[7839], b[0], b[9]]) assert.ok(Math.abs(value - 0.1) < 1e-3, String(value));
+};
+
+test("the readme's training in half precision trains", async () => {
+  const [, example] = /"bf16"` gives[\s\S]*?```js\n([\s\S]*?)```/.exec(readme);
+  // Minus one in binary16; where to, the optimizer tells.
+  const backward = `
+    const backward = (_encoder, opt) => ["w", "b"].forEach((name) => {
+      const { buffer, offset, size } = opt.gradBuffer(name);
+      device.queue.writeBuffer(buffer, offset, new Uint16Array(size / 2).fill(0xbc00));
+    });
+  `;
+  await trained(await run(`${device}${backward}${example}; export { opt };`));
+});
+
+test("the readme's training with one's own buffers trains", async () => {
+  const [, example] = /```js\n(const usage = [\s\S]*?)```/.exec(readme);
+  const backward = `
     const backward = (_encoder, _params, grads) => device.queue.writeBuffer(grads, 0, new Float32Array(7850).fill(-1));
   `;
-  const { opt } = await run(`${before}${example}; export { opt };`);
-  const { w, b } = await opt.params();
-  // One hundred steps of Adam with a constant gradient are lr long each.
-  for (const value of [w[0], w[7839], b[0], b[9]]) assert.ok(Math.abs(value - 0.1) < 1e-3, String(value));
+  await trained(await run(`${device}${backward}${example}; export { opt };`));
 });

@@ -15,7 +15,13 @@ const slice: GPUBuffer = opt.gradBuffer("b").buffer;
 opt.step({ v: new Float32Array(3) });
 const own = await AdamW.create({ w: slice, b: { buffer: slice, offset: 4, length: 1 } }, { device: opt.device, valuesPerSubmit: 1e6 });
 own.encodeStep(own.device.createCommandEncoder(), { w: slice, b: opt.gradBuffer("b") });
-// @ts-expect-error gradients are Float32Arrays or GPUBuffers
+const half = await AdamW.create({ w: new Uint16Array(3), b: { data: new Float32Array(1), dtype: "bf16" }, c: { buffer: slice, dtype: "f16" } }, { dtype: "f16" });
+half.step({ w: new Uint16Array(3), c: slice });
+declare const halves: { w: import("webgpu-optim").Float16Values };
+half.step(halves);
+// @ts-expect-error no such format
+await AdamW.create({ w }, { dtype: "f8" });
+// @ts-expect-error gradients are Float32Arrays, halves or GPUBuffers
 opt.step({ w: new Float64Array(3) });
 // @ts-expect-error an option of another rule
 await SGD.create({ w }, { beta1: 0.9 });
