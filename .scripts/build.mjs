@@ -13,7 +13,9 @@ const features = ["bulk-memory", "bulk-memory-opt", "nontrapping-float-to-int", 
 const newer = (file, than) => existsSync(file) && statSync(file).mtimeMs > statSync(than).mtimeMs;
 
 export async function build() {
-  await must("cargo", ["build", "--release", "--target", "wasm32-unknown-unknown", "--lib", "--features", "js"]);
+  // Beside an rlib, cargo would leave link-time optimization out.
+  const alone = ["--lib", "--crate-type", "cdylib"];
+  await must("cargo", ["rustc", "--release", "--target", "wasm32-unknown-unknown", "--features", "js", ...alone]);
   if (!newer(packaged, compiled)) {
     const strip = ["--remove-name-section", "--remove-producers-section"];
     await must("wasm-bindgen", ["--target", "web", ...strip, "--out-dir", bound, "--out-name", "webgpu_optim", compiled]);
@@ -21,6 +23,9 @@ export async function build() {
     // Last, since a new file here says that the package is complete.
     await must("wasm-opt", ["-Os", ...features.map((name) => `--enable-${name}`), `${bound}/webgpu_optim_bg.wasm`, "-o", packaged]);
   }
+  // A page without a bundler has to find it beside the other modules.
+  for (const end of ["js", "d.ts"]) cpSync(`node_modules/idb-keyval/dist/index.${end}`, `dist/idb-keyval.${end}`);
+  cpSync("node_modules/idb-keyval/LICENCE", "dist/idb-keyval.LICENCE");
   await must("tsc", ["-p", "src/js"]);
 }
 

@@ -42,6 +42,18 @@ pub enum Error {
         /// The type received.
         got: String,
     },
+    /// Bytes that are no checkpoint of this package, or a damaged one.
+    #[error("not a readable checkpoint: {what}")]
+    InvalidCheckpoint {
+        /// A sentence that says what is wrong.
+        what: String,
+    },
+    /// A checkpoint of another run than this one: other tensors, another rule, other options.
+    #[error("the checkpoint does not fit: {}", .differences.join("; "))]
+    CheckpointMismatch {
+        /// Every difference, as a sentence.
+        differences: Vec<String>,
+    },
     /// Something that this build, device or optimizer cannot do.
     #[error("{what}")]
     Unsupported {
@@ -82,6 +94,8 @@ impl Error {
             Self::InvalidConfig { .. } => "INVALID_CONFIG",
             Self::UnknownParam { .. } => "UNKNOWN_PARAM",
             Self::WrongType { .. } => "WRONG_TYPE",
+            Self::InvalidCheckpoint { .. } => "INVALID_CHECKPOINT",
+            Self::CheckpointMismatch { .. } => "CHECKPOINT_MISMATCH",
             Self::Unsupported { .. } => "UNSUPPORTED",
             Self::NoWebGpu { .. } => "NO_WEBGPU",
             Self::DeviceLost { .. } => "DEVICE_LOST",

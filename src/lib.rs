@@ -20,13 +20,15 @@
 //!
 //! - [`optim`]: the update rules and schedules, mathematics only, with the CPU reference [`HostTrainer`].
 //! - [`precision`]: the 16-bit formats, and the loss scaler of training in them.
+//! - [`checkpoint`]: runs as safetensors files, keyed by name.
 //! - [`gpu`]: the only room that knows wgpu: device, arena, kernels, [`Trainer`].
 //! - `js`: the only room that knows JavaScript: converts and forwards.
 //! - [`error`]: the one [`Error`].
 //!
-//! `js -> gpu -> optim -> precision -> error`, never the other way. A caller's array can be followed through
+//! `js -> gpu, checkpoint -> optim -> precision -> error`, never the other way. A caller's array can be followed through
 //! [`Trainer::step`]: check the lengths, write the gradients, count the step, write the scalars, dispatch.
 
+pub mod checkpoint;
 pub mod error;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -39,7 +41,7 @@ pub use error::Error;
 #[cfg(feature = "gpu")]
 pub use gpu::{Gpu, Trainer};
 pub use optim::{
-    Adagrad, Adam, AdamW, AnyRule, Clip, Control, Ema, GradNorm, Group, Groups, HostTrainer, Lamb, LossScale, Move,
-    Nonfinite, REGISTRY, Record, ReduceOnPlateau, RmsProp, Schedule, Sgd, Summary,
+    Adagrad, Adam, AdamW, AnyRule, Clip, Control, Ema, GradNorm, Group, Groups, HostState, HostTrainer, Lamb,
+    LossScale, Move, Nonfinite, REGISTRY, Record, ReduceOnPlateau, RmsProp, Schedule, Sgd, Summary,
 };
 pub use precision::{Half, LossScaler, Scaling};

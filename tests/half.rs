@@ -332,7 +332,7 @@ fn gradients_accumulate_average_swap_and_come_back_in_halves() {
         judged(gpu, half, &trainer, &judge, "averages");
         trainer.swap_ema().unwrap();
         assert_eq!(params(&trainer), before);
-        let snapshot = pollster::block_on(trainer.snapshot()).unwrap();
+        let snapshot = pollster::block_on(trainer.state()).unwrap();
         let again = Trainer::restored(gpu, &snapshot, &[]).unwrap();
         assert_eq!(params(&again), before);
         for (name, values) in &before {

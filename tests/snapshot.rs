@@ -40,7 +40,7 @@ fn a_run_goes_on_from_its_snapshot_bit_for_bit() {
                     let mut lost = Trainer::new(&gpu, groups, &borrow(&case.params)).unwrap();
                     act(&mut undisturbed, &case.params, 0..16);
                     act(&mut lost, &case.params, 0..8);
-                    let taking = lost.snapshot();
+                    let taking = lost.state();
                     act(&mut lost, &case.params, 8..9);
                     let snapshot = pollster::block_on(taking).unwrap();
                     let device = another(&gpu);
@@ -74,8 +74,8 @@ fn a_run_in_buffers_of_the_caller_goes_on_in_others() {
         let [old, new] = [(); 2].map(|()| Params::Own(View::whole(&gpu.device().create_buffer(&descriptor))));
         let mut trainer = Trainer::placed(&gpu, webgpu_optim::Sgd::default(), &[("w", old)]).unwrap();
         trainer.step(&[("w", &[1.0; 5])]).unwrap();
-        let snapshot = pollster::block_on(trainer.snapshot()).unwrap();
-        assert_eq!(snapshot.steps(), 1);
+        let snapshot = pollster::block_on(trainer.state()).unwrap();
+        assert_eq!(snapshot.ledger().steps(), 1);
         let again = Trainer::restored(&gpu, &snapshot, &[("w", new.clone())]).unwrap();
         assert_eq!(everything(&again), everything(&trainer));
         let Params::Own(view) = new else { unreachable!() };

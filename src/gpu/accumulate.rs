@@ -43,7 +43,7 @@ impl Trainer {
     /// # Errors
     /// As [`Trainer::accumulate`].
     pub fn accumulate_resident(&mut self, present: Option<&[usize]>, weight: f64) -> Result<(), Error> {
-        self.gpu.check()?;
+        self.here()?;
         self.ledger.check_weight(weight)?;
         self.take_from_arena(present);
         self.add(present, weight)
@@ -63,7 +63,7 @@ impl Trainer {
     /// [`Error::InvalidConfig`] when there are none; as [`Trainer::run`].
     pub fn step_accumulated(&mut self) -> Result<(), Error> {
         self.ledger.not_swapped()?;
-        self.gpu.check()?;
+        self.here()?;
         let waiting = self.ledger.close_window();
         if waiting.is_empty() {
             return Err(Error::invalid("no gradients were accumulated"));

@@ -173,14 +173,20 @@ fn windows(gpu: &Gpu, layout: &Layout, label: &str) -> Windows {
     layout.windows().map(|size| storage(gpu, label, size)).collect()
 }
 
-impl Drop for Arena {
+impl Arena {
     /// Gives the memory back at once: a browser would keep it until its garbage collector runs.
-    fn drop(&mut self) {
+    pub fn destroy(&self) {
         let sets = [&self.params, &self.copies, &self.means, &self.averages, &self.previous];
         let sets = sets.into_iter().chain(&self.slots).flatten();
         let grads = self.grads.iter().filter_map(OnceLock::get);
         let control = self.control.iter().flat_map(ControlBuffers::all);
         let tables = [&self.moves, &self.hypers, &self.partials, &self.trust, &self.shares, &self.share, &self.spans];
         sets.chain(grads).chain(tables).chain(control).for_each(wgpu::Buffer::destroy);
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        self.destroy();
     }
 }

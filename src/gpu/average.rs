@@ -76,7 +76,7 @@ impl Trainer {
     /// [`Error::Unsupported`] for a run without [`Ema`](crate::Ema); the future as [`Trainer::params`].
     pub fn averages(&self) -> Result<impl Future<Output = Result<HashMap<String, Vec<f32>>, Error>> + use<>, Error> {
         self.ledger.ema()?;
-        Ok(self.read(&self.arena.averages, &[]))
+        Ok(self.read(Binding::Averages))
     }
 
     /// Puts the averages in the parameters' place, or the parameters back in theirs, bit for bit. No step is taken
@@ -85,7 +85,7 @@ impl Trainer {
     /// # Errors
     /// [`Error::Unsupported`] for a run without [`Ema`](crate::Ema), [`Error::Gpu`], [`Error::DeviceLost`].
     pub fn swap_ema(&mut self) -> Result<(), Error> {
-        self.gpu.check()?;
+        self.here()?;
         self.ledger.swap()?;
         self.pairs().iter().for_each(|pair| pair.exchange(&self.gpu));
         self.round();

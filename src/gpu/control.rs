@@ -4,9 +4,10 @@ use super::arena::{storage, table};
 use super::device::Gpu;
 use super::pipeline::Shader;
 use super::{accumulate, average, half, history};
-use crate::optim::control::{Plan, Settings, Standing};
+use crate::optim::control::{Plan, Settings};
 use crate::optim::rule::{Binding, Fields, Over, Pass, Row};
-use crate::optim::{Control, Ledger, Summary};
+use crate::optim::standing::Standing;
+use crate::optim::{Control, Ledger, Progress, Summary};
 
 /// How many learning rates the device keeps: a skipped step takes up the rate of its own step later.
 /// After more skipped steps than that the schedule goes on. As in `shaders/step/prepare.wgsl`.
@@ -104,14 +105,40 @@ impl ControlBuffers {
 
     /// Tells the device the learning rates of the step that comes next if none is skipped.
     pub fn write_rates(&self, gpu: &Gpu, ledger: &Ledger) {
-        let rates: Vec<f32> = ledger.lrs().iter().map(|lr| *lr as f32).collect();
-        let at = (ledger.steps() % RING) * rates.len() as u64 * 4;
-        gpu.queue.write_buffer(&self.rates, at, bytemuck::cast_slice(&rates));
+        let at = ledger.steps();
+        let rates: Vec<f32> = rates(ledger, at..=at).collect();
+        let first = (at % RING) * rates.len() as u64 * 4;
+        gpu.queue.write_buffer(&self.rates, first, bytemuck::cast_slice(&rates));
     }
 
-    /// What a run cannot be made anew without.
+    /// As [`ControlBuffers::write_rates`], and of every step that may still be made up for.
+    pub fn write_all_rates(&self, gpu: &Gpu, ledger: &Ledger) {
+        let (last, groups) = (ledger.steps(), ledger.groups().len());
+        let mut ring = vec![0.0; RING as usize * groups];
+        let first = last.saturating_sub(RING - 1);
+        for (step, rates) in (first..).zip(rates(ledger, first..=last).collect::<Vec<_>>().chunks(groups)) {
+            ring[(step % RING) as usize * groups..][..groups].copy_from_slice(rates);
+        }
+        gpu.queue.write_buffer(&self.rates, 0, bytemuck::cast_slice(&ring));
+    }
+
+    /// What a run cannot go on without, in the order that [`taken_up`] takes it.
     pub fn carried(&self) -> [&wgpu::Buffer; 4] {
-        [&self.standing, &self.counts, &self.rates, &self.records]
+        [&self.standing, &self.norms, &self.records, &self.counts]
+    }
+
+    /// Lets the device go on from there.
+    pub fn resume(&self, gpu: &Gpu, ledger: &Ledger, progress: &Progress) {
+        let counters = ledger.counters();
+        let standing = Standing::resumed(progress, [counters.steps, counters.skipped]);
+        let norms: Vec<[f32; 2]> = progress.norms.iter().map(|it| standing.norm(it)).collect();
+        let counts: Vec<[u32; 2]> = counters.tensors.iter().map(|it| [it.steps as u32, u32::from(it.seeded)]).collect();
+        let records = history::rows(&progress.history, ledger.control().history, ledger.tensors().len());
+        gpu.queue.write_buffer(&self.standing, 0, bytemuck::bytes_of(&standing));
+        gpu.queue.write_buffer(&self.norms, 0, bytemuck::cast_slice(&norms));
+        gpu.queue.write_buffer(&self.counts, 0, bytemuck::cast_slice(&counts));
+        gpu.queue.write_buffer(&self.records, 0, bytemuck::cast_slice(&records));
+        self.write_all_rates(gpu, ledger);
     }
 
     pub fn all(&self) -> [&wgpu::Buffer; 7] {
@@ -119,11 +146,37 @@ impl ControlBuffers {
     }
 }
 
+/// The learning rate of each group at each of some steps.
+fn rates(ledger: &Ledger, steps: std::ops::RangeInclusive<u64>) -> impl Iterator<Item = f32> {
+    steps.flat_map(|step| ledger.groups().iter().map(move |group| group.lr(step) as f32))
+}
+
+fn standing(words: &[f32]) -> Option<Standing> {
+    let bytes = bytemuck::cast_slice::<f32, u8>(words).get(..size_of::<Standing>())?;
+    Some(bytemuck::pod_read_unaligned(bytes))
+}
+
+fn norms(words: &[f32], tensors: usize) -> Vec<[f32; 2]> {
+    words.chunks_exact(2).take(tensors).map(|pair| [pair[0], pair[1]]).collect()
+}
+
 /// A summary from the words of a standing, of norms and of records.
 pub(super) fn summary(words: &[Vec<f32>], control: &Control, tensors: usize) -> Option<Summary> {
-    let [standing, norms, records] = words else { return None };
-    let bytes = bytemuck::cast_slice::<f32, u8>(standing).get(..size_of::<Standing>())?;
-    let norms: Vec<[f32; 2]> = norms.chunks_exact(2).take(tensors).map(|pair| [pair[0], pair[1]]).collect();
+    let [found, of, records, ..] = words else { return None };
     let history = history::records(records, control.history, tensors, control.skips());
-    Some(bytemuck::pod_read_unaligned::<Standing>(bytes).summary(&norms, history))
+    Some(standing(found)?.summary(&norms(of, tensors), history))
+}
+
+/// Puts what a device knows into a ledger, and gives the rest of it; none for a run that decides nothing on the device.
+pub(super) fn taken_up(words: &[Vec<f32>], ledger: &mut Ledger) -> Option<Progress> {
+    let [found, of, records, counts] = words else { return None };
+    let (tensors, control, standing) = (ledger.tensors().len(), ledger.control(), standing(found)?);
+    let history = history::records(records, control.history, tensors, control.skips());
+    let mut counters = ledger.counters();
+    [counters.steps, counters.skipped] = standing.counted();
+    for (count, pair) in counters.tensors.iter_mut().zip(counts.chunks_exact(2)) {
+        (count.steps, count.seeded) = (pair[0].to_bits().into(), pair[1].to_bits() == 1);
+    }
+    ledger.resume(&counters);
+    Some(standing.progress(&norms(of, tensors), history))
 }

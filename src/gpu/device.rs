@@ -25,6 +25,9 @@ fn none(error: impl std::fmt::Display) -> Error {
     Error::NoWebGpu { reason: error.to_string() }
 }
 
+/// What a device says of some work, once it has taken it in.
+pub type Verdict = std::pin::Pin<Box<dyn Future<Output = Result<(), Error>>>>;
+
 impl Gpu {
     /// Opens the fastest adapter there is.
     ///
@@ -110,20 +113,33 @@ impl Gpu {
         }
     }
 
-    /// Runs `build` and waits for what the device says of it, so that being out of memory is an error at once.
+    /// Runs `build` now; the future tells what the device says of it, so that being out of memory is an error at once.
+    ///
+    /// # Errors
+    /// The future yields [`Error::Gpu`].
+    pub fn watched<T>(&self, build: impl FnOnce() -> T) -> (T, Verdict) {
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let built = build();
+        let (validation, memory) = (validation.pop(), memory.pop());
+        let verdict = async move {
+            match (validation.await, memory.await) {
+                (None, None) => Ok(()),
+                (Some(error), _) | (_, Some(error)) => Err(Error::Gpu { message: error.to_string() }),
+            }
+        };
+        (built, Box::pin(verdict))
+    }
+
+    /// Runs `build` and waits for what the device says of it.
     ///
     /// # Errors
     /// Those of `build`, and [`Error::Gpu`].
     pub async fn settled<T>(&self, build: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.check()?;
-        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let built = build();
-        let (validation, memory) = (validation.pop(), memory.pop());
-        match (validation.await, memory.await) {
-            (None, None) => built,
-            (Some(error), _) | (_, Some(error)) => Err(Error::Gpu { message: error.to_string() }),
-        }
+        let (built, verdict) = self.watched(build);
+        verdict.await?;
+        built
     }
 
     /// Whether the device is lost for good.

@@ -30,7 +30,7 @@ impl Trainer {
     /// As [`Trainer::run`].
     pub fn encode_step(&mut self, encoder: &mut wgpu::CommandEncoder, present: Option<&[usize]>) -> Result<(), Error> {
         self.ledger.not_swapped()?;
-        self.gpu.check()?;
+        self.here()?;
         let waiting = self.ledger.close_window();
         if waiting.is_empty() {
             self.take_from_arena(present);

@@ -2,8 +2,8 @@
 
 use super::pipeline::Shader;
 use crate::optim::Record;
-use crate::optim::control::Standing;
 use crate::optim::rule::{Binding, Over, Pass};
+use crate::optim::standing::Standing;
 
 pub(super) const SHADER: Shader = Shader {
     stem: "history",
@@ -50,4 +50,19 @@ pub(super) fn records(words: &[f32], steps: u32, tensors: usize, skips: bool) ->
     let oldest = (0..all.len()).min_by_key(|place| all[*place].step).unwrap_or_default();
     all.rotate_left(oldest);
     all
+}
+
+/// The words of kept steps, each at the place its number gives it.
+pub(super) fn rows<'a>(history: impl IntoIterator<Item = &'a Record>, steps: u32, tensors: usize) -> Vec<f32> {
+    let width = HEAD + 6 * tensors;
+    let mut words = vec![0.0; steps as usize * width];
+    for record in history {
+        let (standing, moves) = Standing::row(record);
+        let at = (record.step.saturating_sub(1) % u64::from(steps.max(1))) as usize * width;
+        let Some(row) = words.get_mut(at..at + width) else { continue };
+        let head = bytemuck::cast_slice::<u8, f32>(bytemuck::bytes_of(&standing));
+        row[..head.len()].copy_from_slice(head);
+        row[HEAD..HEAD + moves.len()].copy_from_slice(&moves);
+    }
+    words
 }

@@ -237,7 +237,7 @@ mod tests {
         let layout = Layout::new(lengths, |tensor| Home { own: tensor == 2, half: None }, capacity);
         let tiles: Vec<Tile> = layout.tiles().concat();
         assert!(tiles.iter().all(|tile| tile.length as usize <= TILE));
-        assert_eq!(tiles.iter().map(|tile| tile.length as usize).sum::<usize>(), lengths.iter().sum());
+        assert_eq!(tiles.iter().map(|tile| tile.length as usize).sum::<usize>(), lengths.iter().sum::<usize>());
         let blocks: Vec<Tile> = layout.blocks().concat();
         for (tensor, (&length, span)) in lengths.iter().zip(layout.spans()).enumerate() {
             let own: Vec<_> = blocks.iter().filter(|block| block.segment == tensor as u32).collect();

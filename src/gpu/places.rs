@@ -26,8 +26,9 @@ impl Trainer {
     /// Where a tensor's gradient stands: one slice, more when it is larger than a window, none when it is empty.
     ///
     /// # Errors
-    /// [`Error::UnknownParam`].
+    /// [`Error::UnknownParam`]; [`Error::Unsupported`] while the run stands in main memory.
     pub fn grad_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
+        self.here()?;
         let tensor = self.ledger.index(name)?;
         let halves = self.copies[tensor].as_ref().map(|halves| halves.half);
         Ok(self.slices(tensor, |window| self.arena.grads(&self.gpu, window), 4, width(halves)))
@@ -37,8 +38,9 @@ impl Trainer {
     /// others in 32, and what is written over them is lost.
     ///
     /// # Errors
-    /// [`Error::UnknownParam`].
+    /// [`Error::UnknownParam`]; [`Error::Unsupported`] while the run stands in main memory.
     pub fn param_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
+        self.here()?;
         let tensor = self.ledger.index(name)?;
         match &self.copies[tensor] {
             None => self.master_slices(name),
@@ -50,8 +52,9 @@ impl Trainer {
     /// Where the parameters stand that steps change, in 32 bits whatever the model's own format.
     ///
     /// # Errors
-    /// [`Error::UnknownParam`].
+    /// [`Error::UnknownParam`]; [`Error::Unsupported`] while the run stands in main memory.
     pub fn master_slices(&self, name: &str) -> Result<Vec<Slice>, Error> {
+        self.here()?;
         let tensor = self.ledger.index(name)?;
         if let Some(view) = &self.own[tensor] {
             return Ok(own_slice(view));
@@ -62,7 +65,7 @@ impl Trainer {
     /// Where the loss scale for the next step stands, for the shader that computes the loss. Only a run with a
     /// [`Control`](crate::Control) has it.
     pub fn loss_scale_slice(&self) -> Option<Slice> {
-        let control = self.arena.control.as_ref()?;
+        let control = self.arena.control.as_ref().filter(|_| self.parked().is_none())?;
         Some(Slice { buffer: control.standing.clone(), offset: 0, size: 4 })
     }
 

@@ -56,7 +56,7 @@ impl Trainer {
         });
         let present = self.ledger.fit_all(&lengths.collect::<Vec<_>>())?;
         self.check_views(&present, grads)?;
-        self.gpu.check()?;
+        self.here()?;
         self.forget_own();
         for (tensor, (_, grads)) in present.iter().zip(grads) {
             self.grads[*tensor] = match grads {

@@ -6,6 +6,7 @@ use super::bind::{Dispatch, Plan};
 use super::device::Gpu;
 use super::encode::Ring;
 use super::layout::Home;
+use super::residency::Residence;
 use super::staging::Staging;
 use super::taking::{Grads, Params};
 use super::view::{self, View};
@@ -40,6 +41,7 @@ pub struct Trainer {
     pub(super) plans: Vec<Plan>,
     pub(super) accumulated: Option<Plan>,
     pub(super) ring: Option<Ring>,
+    pub(super) residence: Residence,
 }
 
 pub(super) fn record(encoder: &mut wgpu::CommandEncoder, list: &[Dispatch]) {
@@ -128,6 +130,7 @@ impl Trainer {
             plans: Vec::new(),
             accumulated: None,
             ring: None,
+            residence: Residence::Gpu,
         };
         trainer.add_slots();
         if all_ours {
@@ -167,7 +170,7 @@ impl Trainer {
     /// [`Error::Gpu`] and [`Error::DeviceLost`], of work before this step.
     pub fn run(&mut self, present: Option<&[usize]>) -> Result<(), Error> {
         self.ledger.no_window()?;
-        self.gpu.check()?;
+        self.here()?;
         self.take_from_arena(present);
         self.decide_now(present);
         let plan = self.plan();
@@ -217,9 +220,11 @@ impl Trainer {
     /// # Errors
     /// As [`Ledger::set`].
     pub fn set(&mut self, index: usize, group: Group) -> Result<(), Error> {
+        self.here()?;
         self.ledger.set(index, group)?;
         if let Some(control) = &self.arena.control {
             control.write_plans(&self.gpu, &self.ledger);
+            control.write_all_rates(&self.gpu, &self.ledger);
         }
         self.add_slots();
         Ok(())
@@ -232,6 +237,16 @@ impl Trainer {
     pub fn set_lr(&mut self, index: usize, lr: f64) -> Result<(), Error> {
         let group = self.ledger.with_lr(index, lr)?;
         self.set(index, group)
+    }
+
+    /// As [`Trainer::set_lr`], for the next step alone: the steps before it that a device may still make up for keep theirs.
+    ///
+    /// # Errors
+    /// As [`Ledger::set`].
+    pub fn follow(&mut self, index: usize, lr: f64) -> Result<(), Error> {
+        self.here()?;
+        let group = self.ledger.with_lr(index, lr)?;
+        self.ledger.set(index, group)
     }
 
     /// Names, groups and counters.

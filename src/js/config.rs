@@ -1,6 +1,6 @@
 //! Plain objects to the rules' own option structs; nothing is checked here that serde or `optim` checks.
 
-use super::value::Value;
+use crate::checkpoint::Value;
 use crate::error::Error;
 use crate::optim::{AnyRule, Control, Group, Groups, Schedule};
 use js_sys::{Array, Reflect};

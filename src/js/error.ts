@@ -4,6 +4,8 @@ export type ErrorCode =
   | "INVALID_CONFIG"
   | "UNKNOWN_PARAM"
   | "WRONG_TYPE"
+  | "INVALID_CHECKPOINT"
+  | "CHECKPOINT_MISMATCH"
   | "UNSUPPORTED"
   | "NO_WEBGPU"
   | "DEVICE_LOST"

@@ -4,5 +4,7 @@ export * from "./schedules.js";
 export * from "./plateau.js";
 export * from "./half.js";
 export * from "./options.js";
+export { readCheckpoint, type CheckpointInfo, type CheckpointSource, type Json, type LoadOptions, type LoadReport, type OnProgress, type Pieces, type ResumeOptions, type SaveOptions } from "./checkpoint.js";
+export * from "./stores.js";
 export { Trainer } from "./optimizer.js";
 export * from "./rules.js";

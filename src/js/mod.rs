@@ -1,5 +1,6 @@
 //! The JavaScript binding: converts and forwards. The TypeScript facade stands beside each file.
 
+mod checkpoint;
 mod config;
 mod convert;
 mod error;
@@ -10,6 +11,7 @@ mod optimizer;
 mod places;
 mod plateau;
 mod readback;
+mod residency;
 mod rules;
 mod snapshot;
 mod value;

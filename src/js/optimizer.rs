@@ -5,14 +5,13 @@ use super::convert::promise;
 use super::given::{Given, format, given};
 use super::gpu::RawGpu;
 use super::snapshot::Kept;
+use super::value::plain;
 use crate::error::Error;
 use crate::gpu::adopt::{self, Adopted};
 use crate::gpu::{Grads, Trainer};
 use crate::optim::{HostTrainer, Ledger};
 use crate::precision::Half;
 use js_sys::{Array, Promise};
-use serde::Serialize;
-use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
 
 #[derive(Debug)]
@@ -87,9 +86,9 @@ impl RawOptimizer {
         let given = given("params", &names, &params, |_| dtype)?;
         let values = given.iter().map(Given::values).collect::<Result<Vec<_>, Error>>()?;
         let params: Vec<_> = names.iter().zip(&values).map(|(name, values)| (*name, values.as_slice())).collect();
-        let engine = Engine::Host(Box::new(HostTrainer::new(groups, &params)?));
-        let halves = given.iter().map(Given::half).collect();
-        Ok(Self { engine, adopted: Adopted::new(0), kept: Kept::default(), halves })
+        let halves: Vec<_> = given.iter().map(Given::half).collect();
+        let trainer = HostTrainer::new(groups, &params)?.in_formats(halves.clone());
+        Ok(Self { engine: Engine::Host(Box::new(trainer)), adopted: Adopted::new(0), kept: Kept::default(), halves })
     }
 
     pub(super) fn ledger(&self) -> &Ledger {
@@ -301,6 +300,18 @@ impl RawOptimizer {
         Ok(())
     }
 
+    /// As `setLr`, for the next step alone.
+    ///
+    /// # Errors
+    /// `INVALID_CONFIG`.
+    pub fn follow(&mut self, group: usize, lr: f64) -> Result<(), JsValue> {
+        match &mut self.engine {
+            Engine::Host(trainer) => trainer.set_lr(group, lr)?,
+            Engine::Gpu(trainer) => trainer.follow(group, lr)?,
+        }
+        Ok(())
+    }
+
     /// The options of a group, with the learning rate of the next step.
     ///
     /// # Errors
@@ -310,13 +321,7 @@ impl RawOptimizer {
         let found = self.ledger().group(group)?;
         let mut rule = found.rule.clone();
         *rule.lr_mut() = found.lr(self.ledger().steps());
-        Ok(rule.serialize(&Serializer::json_compatible()).unwrap_or_default())
-    }
-
-    /// Steps taken.
-    #[wasm_bindgen(getter)]
-    pub fn steps(&self) -> f64 {
-        self.ledger().steps() as f64
+        Ok(plain(&rule))
     }
 
     /// Number of groups.

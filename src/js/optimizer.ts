@@ -1,57 +1,12 @@
-import { RawOptimizer, type RawGpu } from "./wasm/webgpu_optim.js";
-import init, { gpuOf, sharedGpu } from "./host.js";
+import type { RawGpu, RawOptimizer } from "./wasm/webgpu_optim.js";
+import { gpuOf, sharedGpu } from "./host.js";
+import type { Parts } from "./create.js";
 import { OptimError } from "./error.js";
-import { control, plain, split, type Loose, type Rate } from "./config.js";
+import { split, type Rate } from "./config.js";
+import { blob, gathered, load, opened, pieces, type CheckpointSource, type LoadOptions, type LoadReport, type SaveOptions } from "./checkpoint.js";
 import { steps } from "./readback.js";
+import type { Store } from "./stores.js";
 import type { BufferSlice, Info, LearningRate, OwnBuffer, Stats, Values } from "./options.js";
-
-/** @internal */
-export interface Parts {
-  kind: string;
-  raw: RawOptimizer;
-  gpu: RawGpu | undefined;
-  names: readonly string[];
-  parameters: number;
-  rates: Map<number, Rate>;
-  every: number | undefined;
-}
-
-let warned = false;
-
-async function chooseGpu(device: "auto" | "gpu" | "cpu" | GPUDevice): Promise<RawGpu | undefined> {
-  if (device === "cpu") return undefined;
-  if (typeof device === "object" && device !== null) return gpuOf(device);
-  if (device !== "gpu" && device !== "auto") {
-    throw new OptimError(`device must be "auto", "gpu", "cpu" or a GPUDevice, got ${String(device)}`, "INVALID_CONFIG");
-  }
-  try {
-    return await sharedGpu();
-  } catch (error) {
-    if (device === "gpu") throw error;
-    if (!warned) console.warn(`webgpu-optim: ${(error as Error).message}; running on the CPU`);
-    warned = true;
-    return undefined;
-  }
-}
-
-/** @internal */
-export async function build(kind: string, params: Readonly<Record<string, Values>>, options: object = {}): Promise<Parts> {
-  await init();
-  const loose = options as Loose;
-  const names = Object.keys(params);
-  const arrays = names.map((name) => params[name]);
-  const rates = new Map<number, Rate>();
-  const groups = plain(loose, names, rates);
-  const every = loose.snapshotEvery;
-  if (every !== undefined && !(Number.isSafeInteger(every) && every > 0)) {
-    throw new OptimError(`snapshotEvery must be a whole number of at least 1, got ${String(every)}`, "INVALID_CONFIG");
-  }
-  const gpu = await chooseGpu(loose.device ?? "auto");
-  const args = [kind, names, arrays, groups, control(loose), String(loose.dtype ?? "f32")] as const;
-  const raw = gpu ? await RawOptimizer.onGpu(gpu, ...args) : RawOptimizer.onCpu(...args);
-  if (every !== undefined) await raw.keep();
-  return { kind, raw, gpu, names, parameters: raw.parameters, rates, every };
-}
 
 /**
  * A training run: parameters and slots, on the GPU or in wasm memory. Made by the `create` of a class such as `AdamW`.
@@ -123,12 +78,7 @@ export class Trainer<Name extends string = string, Options extends object = obje
     const known = this.#parts.gpu;
     const gpu = device ? await gpuOf(device) : known && !known.lost ? known : await sharedGpu();
     const next = await raw.restored(gpu, Object.keys(params ?? {}), Object.values(params ?? {}));
-    if (this.#raw !== raw) next.free();
-    if (this.#live !== raw) throw new OptimError("another restore came first", "UNSUPPORTED");
-    raw.free();
-    this.#raw = next;
-    this.#parts.gpu = gpu;
-    if (gpu !== known) for (const callback of this.#onLost) this.#watch(callback);
+    this.#replace(raw, next, gpu);
     return next.steps;
   }
 
@@ -148,7 +98,7 @@ export class Trainer<Name extends string = string, Options extends object = obje
 
   /** Rates that are functions of the step are the page's to compute. */
   #follow(raw: RawOptimizer): void {
-    for (const [group, rate] of this.#parts.rates) raw.setLr(group, rate(raw.steps));
+    for (const [group, rate] of this.#parts.rates) raw.follow(group, rate(raw.position));
   }
 
   /**
@@ -197,15 +147,17 @@ export class Trainer<Name extends string = string, Options extends object = obje
   /** How the run stands, as of the call. Steps never need it. */
   async stats(): Promise<Stats> {
     const raw = this.#live;
-    const lr = Array.from({ length: raw.groups }, (_, group) => this.options(group).lr);
+    const { rates } = this.#parts;
+    const lrs = (step: number): number[] => Array.from(this.#live.lrs(step), (lr, group) => rates.get(group)?.(step) ?? lr);
     const unknown = { step: raw.steps, skipped: 0, gradNorm: null, clipFactor: 1, lossScale: 1, foundNonfinite: null };
+    const known = { ...unknown, firstNonfinite: null, gradNorms: null, history: [], lr: lrs(raw.position) };
     const summary = await raw.summary();
-    if (summary === undefined) return { ...unknown, firstNonfinite: null, gradNorms: null, history: [], lr };
-    const { norms, nonfinite, history: rows, ...known } = summary;
+    if (summary === undefined) return known;
+    const { norms, nonfinite, history: rows, ...own } = summary;
     const { names } = this.#parts;
     const gradNorms = Object.fromEntries(names.map((name, place) => [name, norms[place] ?? 0]));
     const history = steps(rows, names);
-    return { ...known, firstNonfinite: names[nonfinite.indexOf(1)] ?? null, gradNorms, history, lr };
+    return { ...own, firstNonfinite: names[nonfinite.indexOf(1)] ?? null, gradNorms, history, lr: lrs(own.step) };
   }
 
   /** Where the loss scale for the next step stands: 4 bytes, for the shader that computes the loss. @throws `UNSUPPORTED` without `clip`, `nonfinite` or `lossScale`, and on the CPU. */
@@ -218,10 +170,81 @@ export class Trainer<Name extends string = string, Options extends object = obje
     return read(this.#live);
   }
 
+  // Groups whose learning rate is a function, which no file can hold.
+  get #functions(): Uint32Array {
+    return Uint32Array.from(this.#parts.rates.keys());
+  }
+
+  /**
+   * The whole run as of the call, as a safetensors file keyed by name: parameters, slots, counters, options, schedules, loss scale, averages,
+   * accumulated gradients. Steps may go on; on the GPU it takes as much memory again as the run until it is done, and 8 MB of main memory besides the file.
+   *
+   * @throws `GPU` where there is no room, `DEVICE_LOST`.
+   */
+  save(options?: SaveOptions): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#later(async (raw) => gathered(await pieces(raw, this.#functions, options)));
+  }
+
+  /** As {@link save}, as a `Blob`: the browser keeps it out of the page's memory. */
+  saveBlob(options?: SaveOptions): Promise<Blob> {
+    return this.#later(async (raw) => blob(await pieces(raw, this.#functions, options)));
+  }
+
+  /** As {@link save}, into a store such as {@link opfs} or {@link indexedDb}, where it replaces the last one once it is whole. */
+  saveTo(store: Store, options?: SaveOptions): Promise<void> {
+    return this.#later(async (raw) => store.write(await pieces(raw, this.#functions, options)));
+  }
+
+  /**
+   * Goes on from a checkpoint, bit for bit: of the same tensors, rule and options, or as far as it goes with `partial`. Buffers stay
+   * the same ones. On the GPU it takes as much memory again as the checkpoint until it is done.
+   *
+   * @throws `INVALID_CHECKPOINT`; `CHECKPOINT_MISMATCH` with every difference; `UNSUPPORTED` for a newer schema; `GPU`. The optimizer is as it was then.
+   */
+  async load(source: CheckpointSource, options: LoadOptions = {}): Promise<LoadReport> {
+    const file = await opened(source);
+    return load(() => this.#live, file, this.#functions, options).finally(() => file.head.free());
+  }
+
+  /**
+   * Moves the run to main memory and gives the GPU's back. Until {@link moveToGpu}, values can be read and saved, and all else is refused.
+   * On the CPU it does nothing. @throws `GPU`, `DEVICE_LOST`: the run stays then.
+   */
+  async moveToCpu(): Promise<void> {
+    const raw = this.#live;
+    try {
+      raw.park(await raw.leave());
+    } catch (error) {
+      raw.park();
+      throw error;
+    }
+  }
+
+  /**
+   * Moves a run back to its device, bit for bit, or one that was made on the CPU to the GPU. Parameters in the page's own buffers stand there
+   * again, others in new ones. @throws `NO_WEBGPU`, `GPU`: the run stays then.
+   */
+  async moveToGpu(): Promise<void> {
+    const raw = this.#live;
+    const gpu = this.#parts.gpu ?? (await sharedGpu());
+    const next = await raw.moved(gpu);
+    if (next) this.#replace(raw, next, gpu);
+  }
+
+  #replace(raw: RawOptimizer, next: RawOptimizer, gpu: RawGpu): void {
+    if (this.#raw !== raw) next.free();
+    if (this.#live !== raw) throw new OptimError("the run was replaced meanwhile", "UNSUPPORTED");
+    const known = this.#parts.gpu;
+    raw.free();
+    this.#raw = next;
+    this.#parts.gpu = gpu;
+    if (gpu !== known) for (const callback of this.#onLost) this.#watch(callback);
+  }
+
   /** The learning rate of group 0 at the next step. Setting it replaces a schedule. */
   get lr(): number {
     const rate = this.#parts.rates.get(0);
-    return rate ? rate(this.steps) : (this.#live.options(0)["lr"] as number);
+    return rate ? rate(this.#live.position) : (this.#live.options(0)["lr"] as number);
   }
 
   set lr(lr: number) {
@@ -249,7 +272,7 @@ export class Trainer<Name extends string = string, Options extends object = obje
   options(group = 0): Required<Options> & { lr: number } {
     const options = this.#live.options(group);
     const rate = this.#parts.rates.get(group);
-    return { ...options, ...(rate ? { lr: rate(this.steps) } : {}) } as Required<Options> & { lr: number };
+    return { ...options, ...(rate ? { lr: rate(this.#live.position) } : {}) } as Required<Options> & { lr: number };
   }
 
   /** Steps asked for; where steps can be skipped, `stats()` tells how many were taken. */

@@ -7,6 +7,23 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
 impl RawOptimizer {
+    /// The learning rate of each group at a 0-based step.
+    pub fn lrs(&self, step: f64) -> Vec<f64> {
+        self.ledger().lrs(step as u64)
+    }
+
+    /// Steps asked for.
+    #[wasm_bindgen(getter)]
+    pub fn steps(&self) -> f64 {
+        self.ledger().asked() as f64
+    }
+
+    /// Where schedules are.
+    #[wasm_bindgen(getter)]
+    pub fn position(&self) -> f64 {
+        self.ledger().steps() as f64
+    }
+
     /// The parameters by name, as of the call.
     #[wasm_bindgen(unchecked_return_type = "Promise<Record<string, Float32Array>>")]
     pub fn params(&self) -> Promise {

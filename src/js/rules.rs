@@ -1,9 +1,8 @@
 //! The registry as data.
 
+use super::value::plain;
 use crate::optim::{Entry, REGISTRY};
 use js_sys::{Array, Object, Reflect};
-use serde::Serialize;
-use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::*;
 
 /// Every rule with its slots and the defaults of its options.
@@ -16,7 +15,7 @@ pub fn rules() -> Array {
 
 fn describe(entry: &Entry) -> JsValue {
     let slots: Array = entry.slots.iter().map(|slot| JsValue::from(*slot)).collect();
-    let defaults = (entry.default)().serialize(&Serializer::json_compatible()).unwrap_or_default();
+    let defaults = plain(&(entry.default)());
     let object = Object::new();
     let fields =
         [("kind", entry.kind.into()), ("class", entry.class.into()), ("slots", slots.into()), ("defaults", defaults)];

@@ -1,5 +1,7 @@
 import { rules } from "./wasm/webgpu_optim.js";
-import { build, Trainer } from "./optimizer.js";
+import { build, resumed } from "./create.js";
+import { Trainer } from "./optimizer.js";
+import type { CheckpointSource, ResumeOptions } from "./checkpoint.js";
 import type { CommonOptions, Match, Values } from "./options.js";
 
 type Given<Name extends string> = Readonly<Record<Name, Values>>;
@@ -103,12 +105,22 @@ export class SGD<Name extends string = string> extends Trainer<Name, SGDOptions>
   static async create<Name extends string>(params: Given<Name>, options?: SGDOptions & CommonOptions<SGDOptions>): Promise<SGD<Name>> {
     return new SGD(await build("sgd", params, options));
   }
+
+  /** The run of a checkpoint, with its options. @throws `INVALID_CHECKPOINT`, `CHECKPOINT_MISMATCH` for another rule; as `create`. */
+  static async load<Name extends string = string>(source: CheckpointSource, options?: ResumeOptions): Promise<SGD<Name>> {
+    return new SGD(await resumed("sgd", source, options));
+  }
 }
 
 /** Adam, optionally AMSGrad; lr 1e-3. As `torch.optim.Adam`. */
 export class Adam<Name extends string = string> extends Trainer<Name, AdamOptions> {
   static async create<Name extends string>(params: Given<Name>, options?: AdamOptions & CommonOptions<AdamOptions>): Promise<Adam<Name>> {
     return new Adam(await build("adam", params, options));
+  }
+
+  /** The run of a checkpoint, with its options. @throws `INVALID_CHECKPOINT`, `CHECKPOINT_MISMATCH` for another rule; as `create`. */
+  static async load<Name extends string = string>(source: CheckpointSource, options?: ResumeOptions): Promise<Adam<Name>> {
+    return new Adam(await resumed("adam", source, options));
   }
 }
 
@@ -117,12 +129,22 @@ export class AdamW<Name extends string = string> extends Trainer<Name, AdamWOpti
   static async create<Name extends string>(params: Given<Name>, options?: AdamWOptions & CommonOptions<AdamWOptions>): Promise<AdamW<Name>> {
     return new AdamW(await build("adamw", params, options));
   }
+
+  /** The run of a checkpoint, with its options. @throws `INVALID_CHECKPOINT`, `CHECKPOINT_MISMATCH` for another rule; as `create`. */
+  static async load<Name extends string = string>(source: CheckpointSource, options?: ResumeOptions): Promise<AdamW<Name>> {
+    return new AdamW(await resumed("adamw", source, options));
+  }
 }
 
 /** RMSprop, optionally centered and with momentum; lr 1e-2. As `torch.optim.RMSprop`. */
 export class RMSprop<Name extends string = string> extends Trainer<Name, RMSpropOptions> {
   static async create<Name extends string>(params: Given<Name>, options?: RMSpropOptions & CommonOptions<RMSpropOptions>): Promise<RMSprop<Name>> {
     return new RMSprop(await build("rmsprop", params, options));
+  }
+
+  /** The run of a checkpoint, with its options. @throws `INVALID_CHECKPOINT`, `CHECKPOINT_MISMATCH` for another rule; as `create`. */
+  static async load<Name extends string = string>(source: CheckpointSource, options?: ResumeOptions): Promise<RMSprop<Name>> {
+    return new RMSprop(await resumed("rmsprop", source, options));
   }
 }
 
@@ -131,12 +153,22 @@ export class Adagrad<Name extends string = string> extends Trainer<Name, Adagrad
   static async create<Name extends string>(params: Given<Name>, options?: AdagradOptions & CommonOptions<AdagradOptions>): Promise<Adagrad<Name>> {
     return new Adagrad(await build("adagrad", params, options));
   }
+
+  /** The run of a checkpoint, with its options. @throws `INVALID_CHECKPOINT`, `CHECKPOINT_MISMATCH` for another rule; as `create`. */
+  static async load<Name extends string = string>(source: CheckpointSource, options?: ResumeOptions): Promise<Adagrad<Name>> {
+    return new Adagrad(await resumed("adagrad", source, options));
+  }
 }
 
 /** LAMB; lr 1e-3. As `optax.lamb`. */
 export class LAMB<Name extends string = string> extends Trainer<Name, LAMBOptions> {
   static async create<Name extends string>(params: Given<Name>, options?: LAMBOptions & CommonOptions<LAMBOptions>): Promise<LAMB<Name>> {
     return new LAMB(await build("lamb", params, options));
+  }
+
+  /** The run of a checkpoint, with its options. @throws `INVALID_CHECKPOINT`, `CHECKPOINT_MISMATCH` for another rule; as `create`. */
+  static async load<Name extends string = string>(source: CheckpointSource, options?: ResumeOptions): Promise<LAMB<Name>> {
+    return new LAMB(await resumed("lamb", source, options));
   }
 }
 
@@ -160,6 +192,17 @@ export const Optimizer = {
   ): Promise<Optimizer<Name, K>> {
     const Class = (classes[kind] ?? Trainer) as unknown as new (parts: Awaited<ReturnType<typeof build>>) => Optimizer<Name, K>;
     return new Class(await build(kind, params, options));
+  },
+
+  /**
+   * Makes an optimizer from a checkpoint, of whatever rule that is.
+   *
+   * @throws `INVALID_CHECKPOINT`; `UNSUPPORTED` for a newer schema, and where the learning rate was a function; as `create`.
+   */
+  async load<Name extends string = string>(source: CheckpointSource, options?: ResumeOptions): Promise<Optimizer<Name>> {
+    const parts = await resumed("", source, options);
+    const Class = (classes[parts.kind as Kind] ?? Trainer) as unknown as new (parts: Awaited<ReturnType<typeof build>>) => Optimizer<Name>;
+    return new Class(parts);
   },
 };
 

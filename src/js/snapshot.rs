@@ -6,14 +6,15 @@ use super::gpu::RawGpu;
 use super::optimizer::{Engine, RawOptimizer, on_cpu};
 use crate::error::Error;
 use crate::gpu::adopt::Adopted;
-use crate::gpu::{Params, Snapshot, Trainer};
+use crate::gpu::{Params, Trainer};
+use crate::optim::HostState;
 use js_sys::{Array, Promise};
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
 /// The newest snapshot, shared with the promises that bring the next.
-pub(super) type Kept = Rc<RefCell<Option<Rc<Snapshot>>>>;
+pub(super) type Kept = Rc<RefCell<Option<Rc<HostState>>>>;
 
 #[wasm_bindgen]
 impl RawOptimizer {
@@ -21,7 +22,7 @@ impl RawOptimizer {
     #[wasm_bindgen(unchecked_return_type = "Promise<void>")]
     pub fn keep(&self) -> Promise {
         let Engine::Gpu(trainer) = &self.engine else { return Promise::resolve(&JsValue::UNDEFINED) };
-        let (reading, kept) = (trainer.snapshot(), Rc::clone(&self.kept));
+        let (reading, kept) = (trainer.state(), Rc::clone(&self.kept));
         promise(async move {
             let snapshot = reading.await?;
             kept.replace(Some(Rc::new(snapshot)));
@@ -51,7 +52,7 @@ impl RawOptimizer {
             let nothing = "there is nothing to restore: the option snapshotEvery keeps snapshots";
             let snapshot = snapshot.ok_or(Error::Unsupported { what: nothing.into() })?;
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let (places, mut adopted) = (places?, Adopted::new(snapshot.tensors()));
+            let (places, mut adopted) = (places?, Adopted::new(snapshot.ledger().tensors().len()));
             let known = halves.clone();
             let half = |at: usize| places.get(at).and_then(|place: &usize| known[*place]);
             let mut own = Vec::new();

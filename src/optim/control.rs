@@ -111,7 +111,7 @@ impl Control {
         self.scaling().check()
     }
 
-    pub(super) fn scaling(&self) -> Scaling {
+    pub(crate) fn scaling(&self) -> Scaling {
         match &self.loss_scale {
             None => Scaling::fixed(1.0),
             Some(LossScale::Fixed(scale)) => Scaling::fixed(*scale),
@@ -194,23 +194,9 @@ impl Plan {
     }
 }
 
-row! {
-    /// How a run stands; as in `shaders/step/prepare.wgsl`.
-    pub struct Standing {
-        scale: f32,
-        taken: u32,
-        skipped: u32,
-        good: u32,
-        found: u32,
-        largest: f32,
-        root: f32,
-        clip_factor: f32,
-        divisor: f32,
-    }
-}
-
 /// The last step's gradient of one tensor.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GradNorm {
     /// Its norm, unscaled and before clipping; infinities and NaN left out. 0 where the step had no gradient for it.
     pub norm: f64,
@@ -219,7 +205,8 @@ pub struct GradNorm {
 }
 
 /// What a step did to one tensor.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Move {
     /// Its gradient.
     pub grad: GradNorm,
@@ -230,7 +217,8 @@ pub struct Move {
 }
 
 /// A step that is kept; see [`Control::history`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Record {
     /// Its number, 1 for the first, skipped ones counted.
     pub step: u64,
@@ -265,54 +253,4 @@ pub struct Summary {
     pub tensors: Vec<GradNorm>,
     /// The last steps, the oldest first.
     pub history: Vec<Record>,
-}
-
-impl Standing {
-    pub(crate) fn start(control: &Control) -> Self {
-        let scale = control.scaling().init;
-        Self { scale, taken: 0, skipped: 0, good: 0, found: 0, largest: 0.0, root: 0.0, clip_factor: 1.0, divisor: 1.0 }
-    }
-
-    fn grad(&self, largest: f32, marked: f32) -> GradNorm {
-        let nonfinite = marked < 0.0;
-        let squares = if nonfinite { -1.0 - marked } else { marked };
-        GradNorm { norm: plain(largest, squares) / f64::from(self.divisor), nonfinite }
-    }
-
-    /// A row of `shaders/step/history.wgsl`, of a run that skips or not.
-    pub(crate) fn record(&self, skips: bool, tensors: &[f32]) -> Record {
-        let moved = |row: &[f32]| Move {
-            grad: self.grad(row[0], row[1]),
-            update: plain(row[2], row[3]),
-            param: plain(row[4], row[5]),
-        };
-        Record {
-            step: u64::from(self.taken) + u64::from(self.skipped),
-            skipped: skips && self.found == 1,
-            grad_norm: f64::from(self.largest) * f64::from(self.root),
-            clip_factor: self.clip_factor.into(),
-            loss_scale: self.divisor.into(),
-            tensors: tensors.chunks_exact(6).map(moved).collect(),
-        }
-    }
-
-    /// With the norms as `shaders/step/norm.wgsl` leaves them.
-    pub(crate) fn summary(&self, norms: &[[f32; 2]], history: Vec<Record>) -> Summary {
-        let tensor = |&[largest, marked]: &[f32; 2]| self.grad(largest, marked);
-        Summary {
-            step: self.taken.into(),
-            skipped: self.skipped.into(),
-            grad_norm: f64::from(self.largest) * f64::from(self.root),
-            clip_factor: self.clip_factor.into(),
-            loss_scale: self.scale.into(),
-            found_nonfinite: self.found == 1,
-            tensors: norms.iter().map(tensor).collect(),
-            history,
-        }
-    }
-}
-
-/// A norm from its largest value and its squares in units of that.
-fn plain(largest: f32, squares: f32) -> f64 {
-    f64::from(largest) * f64::from(squares).sqrt()
 }

@@ -22,16 +22,17 @@ pub struct Tensor {
 }
 
 /// Names, lengths, groups and counters of a run; counts steps and prepares the rows that kernels read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ledger {
     groups: Vec<Group>,
     control: Control,
-    tensors: Vec<Tensor>,
+    pub(super) tensors: Vec<Tensor>,
     by_name: HashMap<String, usize>,
-    steps: u64,
+    pub(super) steps: u64,
+    pub(super) skipped: u64,
     used: Used,
-    weights: Vec<f64>,
-    swapped: bool,
+    pub(super) weights: Vec<f64>,
+    pub(super) swapped: bool,
 }
 
 impl Ledger {
@@ -53,6 +54,7 @@ impl Ledger {
             tensors: empty,
             by_name,
             steps: 0,
+            skipped: 0,
             used: [false; MAX_SLOTS],
             weights: Vec::new(),
             swapped: false,
@@ -108,14 +110,20 @@ impl Ledger {
         self.control.values_per_submit.unwrap_or(u64::MAX)
     }
 
-    /// The learning rate of each group at the next step.
-    pub fn lrs(&self) -> Vec<f64> {
-        self.groups.iter().map(|group| group.lr(self.steps)).collect()
+    /// The learning rate of each group at a 0-based step.
+    pub fn lrs(&self, step: u64) -> Vec<f64> {
+        self.groups.iter().map(|group| group.lr(step)).collect()
     }
 
-    /// Steps taken; schedules follow it.
+    /// Steps taken; schedules follow it. Where the device decides on skipping, the steps taken when the run began here, and
+    /// all that were asked for since.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Steps asked for, whether they were taken or skipped.
+    pub fn asked(&self) -> u64 {
+        self.steps + self.skipped
     }
 
     /// Which slots exist.
@@ -282,13 +290,18 @@ impl Ledger {
         Ok(group)
     }
 
+    /// Counts a step that was skipped.
+    pub(super) fn skip(&mut self) {
+        self.skipped += 1;
+    }
+
     fn needed(&self) -> Used {
         std::array::from_fn(|slot| self.groups.iter().any(|group| group.rule.used()[slot]))
     }
 
     /// Counts one step of the tensors in `present` (all when `None`), handing each with its group and [`Now`] to `act`.
     pub fn advance(&mut self, present: Option<&[usize]>, mut act: impl FnMut(usize, &Group, &Now)) {
-        let lrs = self.lrs();
+        let lrs = self.lrs(self.steps);
         let all = 0..if present.is_none() { self.tensors.len() } else { 0 };
         for index in present.unwrap_or_default().iter().copied().chain(all) {
             let tensor = &mut self.tensors[index];

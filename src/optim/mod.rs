@@ -6,26 +6,33 @@
 mod check;
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device reads its rows"))]
 pub mod control;
-mod controller;
+mod counters;
 mod groups;
+mod host;
 mod ledger;
 mod moments;
 pub mod pace;
 #[macro_use]
 mod registry;
 mod plateau;
+mod progress;
 pub mod rule;
 mod schedule;
+#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a device has one"))]
+pub(crate) mod standing;
 mod state;
 
 pub use control::{Clip, Control, Ema, GradNorm, LossScale, Move, Nonfinite, Record, Summary};
+pub use counters::{Count, Counters};
 pub use groups::{Group, Groups};
+pub use host::HostTrainer;
 pub use ledger::{Ledger, Tensor};
 pub use plateau::ReduceOnPlateau;
+pub use progress::Progress;
 pub use registry::Entry;
 pub use rule::Rule;
 pub use schedule::Schedule;
-pub use state::HostTrainer;
+pub use state::{HostState, Outline, Section};
 
 registry! {
     sgd: Sgd;

@@ -1,111 +1,198 @@
-//! Training on the CPU: the reference that judges the kernels, and the fallback where there is no WebGPU.
+//! A run in main memory: the one form for training on the CPU, checkpoints, snapshots and moves between devices.
 
-use super::controller::{Controller, Decision};
-use super::rule::{MAX_SLOTS, Now};
-use super::{Group, Groups, Ledger, Summary};
+use super::rule::{Binding, MAX_SLOTS};
+use super::{Ledger, Progress, Summary};
 use crate::error::Error;
+use crate::precision::Half;
+use std::collections::HashMap;
+use std::ops::Range;
 
-#[derive(Debug, Clone, Default)]
-struct Values {
-    params: Vec<f32>,
-    slots: [Vec<f32>; MAX_SLOTS],
-    mean: Vec<f32>,
-    average: Vec<f32>,
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Values {
+    pub params: Vec<f32>,
+    pub slots: [Vec<f32>; MAX_SLOTS],
+    pub mean: Vec<f32>,
+    pub average: Vec<f32>,
 }
 
-/// Parameters and slots in main memory, stepped by the CPU reference.
-///
-/// ```
-/// use webgpu_optim::{AdamW, HostTrainer};
-/// let mut trainer = HostTrainer::new(AdamW::default(), &[("w", &[1.0, 2.0, 3.0]), ("b", &[0.5])])?;
-/// trainer.step(&[("w", &[0.1, 0.2, 0.3]), ("b", &[0.4])])?;
-/// assert!(trainer.params("b")?[0] < 0.5);
-/// assert_eq!(trainer.slot("b", "exp_avg")?.len(), 1);
-/// # Ok::<(), webgpu_optim::Error>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct HostTrainer {
-    ledger: Ledger,
-    controller: Controller,
-    values: Vec<Values>,
+/// One tensor of a run's state: its parameters, a slot, its average, or its accumulated gradient.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Section {
+    /// Which of them.
+    pub set: Binding,
+    /// The tensor, in the ledger's order.
+    pub tensor: usize,
+    /// Where its values stand among those of all sections.
+    pub values: Range<u64>,
 }
 
-fn lengths<'a>(grads: &[(&'a str, &[f32])]) -> Vec<(&'a str, usize)> {
-    grads.iter().map(|(name, values)| (*name, values.len())).collect()
+/// Sections that share values with `range`, each with its own part of it; sections ascend.
+fn overlapping(sections: &[Section], range: Range<u64>) -> impl Iterator<Item = (&Section, Range<u64>)> + use<'_> {
+    let first = sections.partition_point(|section| section.values.end <= range.start);
+    sections[first..]
+        .iter()
+        .take_while(move |section| section.values.start < range.end)
+        .map(move |section| (section, section.values.start.max(range.start)..section.values.end.min(range.end)))
 }
 
-impl HostTrainer {
-    /// Takes a rule (or [`Groups`]) and copies the initial parameters.
-    ///
-    /// # Errors
-    /// As [`Ledger::new`].
-    pub fn new(rule: impl Into<Groups>, params: &[(&str, &[f32])]) -> Result<Self, Error> {
-        let lengths: Vec<_> = params.iter().map(|(name, values)| (*name, values.len())).collect();
-        let ledger = Ledger::new(rule.into(), &lengths)?;
+impl Ledger {
+    /// All sections of the run's state, one behind the other: set by set, tensors in their order. Gradients that were
+    /// accumulated have one while they wait.
+    pub fn sections(&self) -> Vec<Section> {
+        let slots = self.slots().map(|(slot, _)| Binding::Slot(slot));
+        let averages = self.ema().is_ok().then_some(Binding::Averages);
+        let sets = [Binding::Params].into_iter().chain(slots).chain(averages).chain([Binding::Means]);
+        let waiting = |set, tensor: usize| set != Binding::Means || self.weights[tensor] > 0.0;
+        let mut end = 0;
+        let mut sections = Vec::new();
+        for set in sets {
+            for (tensor, page) in self.tensors.iter().enumerate().filter(|(tensor, _)| waiting(set, *tensor)) {
+                let start = end;
+                end += page.length as u64;
+                sections.push(Section { set, tensor, values: start..end });
+            }
+        }
+        sections
+    }
+}
+
+/// All of a run but its values: names, options, counters, the loss scale.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outline {
+    /// Names, groups and counters.
+    pub ledger: Ledger,
+    /// The model's own format of each tensor that has 16 bits there.
+    pub halves: Vec<Option<Half>>,
+    /// What the control knows.
+    pub progress: Progress,
+}
+
+impl Outline {
+    /// Of a run that has not begun, its model in 32 bits.
+    pub fn new(ledger: Ledger) -> Self {
+        let tensors = ledger.tensors().len();
+        Self { progress: Progress::new(ledger.control(), tensors), halves: vec![None; tensors], ledger }
+    }
+}
+
+/// A whole run in main memory, as of one moment: parameters, slots, averages and accumulated gradients in 32 bits, options,
+/// counters, the loss scale.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostState {
+    pub(crate) outline: Outline,
+    pub(crate) values: Vec<Values>,
+}
+
+impl HostState {
+    /// Parameters of 0, slots as they are made.
+    pub(crate) fn empty(outline: Outline) -> Self {
+        let ledger = &outline.ledger;
         let keeps = ledger.ema().is_ok();
-        let values = params.iter().map(|(_, params)| Values {
-            params: params.to_vec(),
-            average: if keeps { params.to_vec() } else { Vec::new() },
-            ..Values::default()
+        let zeros = |length: usize| vec![0.0; length];
+        let values = ledger.tensors().iter().enumerate().map(|(tensor, page)| Values {
+            params: zeros(page.length),
+            mean: zeros(if ledger.weights[tensor] > 0.0 { page.length } else { 0 }),
+            average: zeros(if keeps { page.length } else { 0 }),
+            slots: Default::default(),
         });
-        let values = values.collect();
-        let controller = Controller::new(ledger.control().clone(), lengths.len())?;
-        let mut trainer = Self { ledger, controller, values };
-        trainer.add_slots();
-        Ok(trainer)
+        let mut state = Self { values: values.collect(), outline };
+        state.add_slots();
+        state
     }
 
-    fn add_slots(&mut self) {
+    pub(super) fn add_slots(&mut self) {
         for (tensor, values) in self.values.iter_mut().enumerate() {
-            for (slot, _) in self.ledger.slots() {
-                values.slots[slot].resize(values.params.len(), self.ledger.initial(tensor, slot));
+            for (slot, _) in self.outline.ledger.slots() {
+                values.slots[slot].resize(values.params.len(), self.outline.ledger.initial(tensor, slot));
             }
         }
     }
 
-    /// One step. `grads` holds one value a parameter; tensors without a gradient stay untouched.
+    /// Lets the run be as an outline and the values of its sections have it. Its names and options stay.
+    pub(crate) fn resume(&mut self, outline: Outline, sections: &[Section], values: &[f32]) {
+        for (count, it) in outline.ledger.counters().tensors.iter().zip(&mut self.values) {
+            it.mean.resize(if count.weight > 0.0 { it.params.len() } else { 0 }, 0.0);
+        }
+        self.outline = outline;
+        self.write(sections, 0, values);
+    }
+
+    pub(crate) fn section(&self, set: Binding, tensor: usize) -> &[f32] {
+        let values = &self.values[tensor];
+        match set {
+            Binding::Slot(slot) => &values.slots[slot],
+            Binding::Averages => &values.average,
+            Binding::Means => &values.mean,
+            _ => &values.params,
+        }
+    }
+
+    /// Writes a run of values that begins at `at` into the sections it belongs to.
+    pub(crate) fn write(&mut self, sections: &[Section], at: u64, values: &[f32]) {
+        for (section, part) in overlapping(sections, at..at + values.len() as u64) {
+            let of = &mut self.values[section.tensor];
+            let into = match section.set {
+                Binding::Slot(slot) => &mut of.slots[slot],
+                Binding::Averages => &mut of.average,
+                Binding::Means => &mut of.mean,
+                _ => &mut of.params,
+            };
+            let (own, from) = ((part.start - section.values.start) as usize, (part.start - at) as usize);
+            let count = (part.end - part.start) as usize;
+            into[own..own + count].copy_from_slice(&values[from..from + count]);
+        }
+    }
+
+    /// The values of `range` among those of all sections; see [`Ledger::sections`].
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "for a device"))]
+    pub(crate) fn read(&self, sections: &[Section], range: Range<u64>) -> Vec<f32> {
+        let mut values = Vec::with_capacity((range.end - range.start) as usize);
+        for (section, part) in overlapping(sections, range) {
+            let start = section.values.start;
+            let own = self.section(section.set, section.tensor);
+            values.extend_from_slice(&own[(part.start - start) as usize..(part.end - start) as usize]);
+        }
+        values
+    }
+
+    /// One of the sets, by name.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "for a device"))]
+    pub(crate) fn named(&self, set: Binding) -> HashMap<String, Vec<f32>> {
+        let of = |(tensor, page): (usize, &super::Tensor)| (page.name.clone(), self.section(set, tensor).to_vec());
+        self.ledger().tensors().iter().enumerate().map(of).collect()
+    }
+
+    /// How the run stands; see [`HostTrainer::summary`](crate::HostTrainer::summary).
+    pub fn summary(&self) -> Option<Summary> {
+        let Outline { ledger, progress, .. } = &self.outline;
+        progress.summary(ledger.control(), ledger.steps, ledger.skipped)
+    }
+
+    /// All but the values.
+    pub fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
+    /// Names, groups and counters.
+    pub fn ledger(&self) -> &Ledger {
+        &self.outline.ledger
+    }
+
+    /// The parameters of a tensor, in 32 bits whatever the model's own format.
     ///
     /// # Errors
-    /// [`Error::UnknownParam`], [`Error::LengthMismatch`], and [`Error::InvalidConfig`] for a name given twice; nothing
-    /// has changed then.
-    pub fn step(&mut self, grads: &[(&str, &[f32])]) -> Result<(), Error> {
-        let present = self.ledger.fit_all(&lengths(grads))?;
-        self.ledger.no_window()?;
-        let before: Vec<Vec<f32>> = match self.controller.keeps() {
-            true => self.values.iter().map(|it| it.params.clone()).collect(),
-            false => Vec::new(),
-        };
-        let decision = self.controller.decide(present.iter().copied().zip(grads.iter().map(|(_, values)| *values)));
-        let skip = decision.skip;
-        if !skip {
-            self.take(&present, grads, decision);
-        }
-        if self.controller.keeps() {
-            let pairs = before.iter().zip(&self.values).map(|(before, it)| [before.as_slice(), it.params.as_slice()]);
-            self.controller.record(self.ledger.steps(), skip, pairs);
-        }
-        Ok(())
+    /// [`Error::UnknownParam`].
+    pub fn params(&self, name: &str) -> Result<&[f32], Error> {
+        Ok(&self.values[self.outline.ledger.index(name)?].params)
     }
 
-    fn take(&mut self, present: &[usize], grads: &[(&str, &[f32])], Decision { factors, limit, .. }: Decision) {
-        let mut grads = grads.iter().zip(factors);
-        let values = &mut self.values;
-        self.ledger.advance(Some(present), |index, group, now| {
-            let Values { params, slots, .. } = &mut values[index];
-            let slots = slots.each_mut().map(|slot| slot.as_mut_slice());
-            if let Some(((_, grads), factor)) = grads.next() {
-                group.rule.step(&Now { factor, limit, ..*now }, params, grads, slots);
-            }
-        });
-        self.update_averages();
-    }
-
-    fn update_averages(&mut self) {
-        let Ok(ema) = self.ledger.ema() else { return };
-        let share = ema.share(self.ledger.steps()) as f32;
-        for Values { params, average, .. } in &mut self.values {
-            average.iter_mut().zip(params).for_each(|(average, param)| *average += share * (*param - *average));
-        }
+    /// A slot of a tensor, by PyTorch's name for it.
+    ///
+    /// # Errors
+    /// [`Error::UnknownParam`]; [`Error::InvalidConfig`] when the options have no such slot.
+    pub fn slot(&self, name: &str, slot: &str) -> Result<&[f32], Error> {
+        let index = self.outline.ledger.index(name)?;
+        Ok(&self.values[index].slots[self.outline.ledger.slot(slot)?])
     }
 
     /// The moving average of a tensor's parameters.
@@ -113,102 +200,7 @@ impl HostTrainer {
     /// # Errors
     /// [`Error::UnknownParam`]; [`Error::Unsupported`] for a run without [`Ema`](crate::Ema).
     pub fn average(&self, name: &str) -> Result<&[f32], Error> {
-        self.ledger.ema()?;
-        Ok(&self.values[self.ledger.index(name)?].average)
-    }
-
-    /// Puts the averages in the parameters' place, or the parameters back in theirs. No step is taken while the
-    /// averages stand there.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for a run without [`Ema`](crate::Ema).
-    pub fn swap_ema(&mut self) -> Result<(), Error> {
-        self.ledger.swap()?;
-        self.values.iter_mut().for_each(|it| std::mem::swap(&mut it.params, &mut it.average));
-        Ok(())
-    }
-
-    /// Adds the gradients of a micro-batch to the weighted mean that [`HostTrainer::step_accumulated`] takes. A weight
-    /// is a number of samples or tokens; 0 adds nothing.
-    ///
-    /// # Errors
-    /// As [`HostTrainer::step`]; [`Error::InvalidConfig`] for a weight that is negative or not finite.
-    pub fn accumulate(&mut self, grads: &[(&str, &[f32])], weight: f64) -> Result<(), Error> {
-        let present = self.ledger.fit_all(&lengths(grads))?;
-        let shares = self.ledger.weigh(Some(&present), weight)?;
-        for (index, (_, grads)) in present.into_iter().zip(grads) {
-            let (mean, share) = (&mut self.values[index].mean, shares[index] as f32);
-            if share == 1.0 {
-                *mean = grads.to_vec();
-            } else {
-                mean.iter_mut().zip(*grads).for_each(|(mean, grad)| *mean += share * (grad - *mean));
-            }
-        }
-        Ok(())
-    }
-
-    /// One step with the weighted mean of the gradients accumulated since the last.
-    ///
-    /// # Errors
-    /// [`Error::InvalidConfig`] when there are none.
-    pub fn step_accumulated(&mut self) -> Result<(), Error> {
-        self.ledger.not_swapped()?;
-        let waiting = self.ledger.close_window();
-        if waiting.is_empty() {
-            return Err(Error::invalid("no gradients were accumulated"));
-        }
-        let take =
-            |index: usize| (self.ledger.tensors()[index].name.clone(), std::mem::take(&mut self.values[index].mean));
-        let means: Vec<(String, Vec<f32>)> = waiting.into_iter().map(take).collect();
-        let grads: Vec<_> = means.iter().map(|(name, mean)| (name.as_str(), mean.as_slice())).collect();
-        self.step(&grads)
-    }
-
-    /// How the run stands: steps taken and skipped, norm and clipping of the last step, loss scale. None for a run
-    /// whose [`Control`](crate::Control) asks for nothing.
-    pub fn summary(&self) -> Option<Summary> {
-        self.controller.summary(self.ledger.steps())
-    }
-
-    /// Replaces the options of a group from the next step on; see [`Ledger::set`].
-    ///
-    /// # Errors
-    /// As [`Ledger::set`].
-    pub fn set(&mut self, index: usize, group: Group) -> Result<(), Error> {
-        self.ledger.set(index, group)?;
-        self.add_slots();
-        Ok(())
-    }
-
-    /// Replaces a group's learning rate, and with it any schedule.
-    ///
-    /// # Errors
-    /// As [`Ledger::set`].
-    pub fn set_lr(&mut self, index: usize, lr: f64) -> Result<(), Error> {
-        let group = self.ledger.with_lr(index, lr)?;
-        self.set(index, group)
-    }
-
-    /// The parameters of a tensor.
-    ///
-    /// # Errors
-    /// [`Error::UnknownParam`].
-    pub fn params(&self, name: &str) -> Result<&[f32], Error> {
-        Ok(&self.values[self.ledger.index(name)?].params)
-    }
-
-    /// A slot of a tensor, by PyTorch's name for it.
-    ///
-    /// # Errors
-    /// [`Error::UnknownParam`]; [`Error::InvalidConfig`] when these options have no such slot.
-    pub fn slot(&self, name: &str, slot: &str) -> Result<&[f32], Error> {
-        let index = self.ledger.index(name)?;
-        let place = self.ledger.slot(slot)?;
-        Ok(&self.values[index].slots[place])
-    }
-
-    /// Names, groups and counters.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+        self.outline.ledger.ema()?;
+        Ok(&self.values[self.outline.ledger.index(name)?].average)
     }
 }

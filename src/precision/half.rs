@@ -1,6 +1,7 @@
 //! binary16 and bfloat16, the two halves that networks are stored in.
 
 use crate::error::Error;
+use serde::{Deserialize, Serialize};
 
 /// A 16-bit format of floating-point numbers.
 ///
@@ -11,7 +12,8 @@ use crate::error::Error;
 /// assert_eq!(Half::F16.narrow_saturating(65_520.0), 0x7bff); // 65,504, the largest there is
 /// assert_eq!(Half::Bf16.widen(0x3f80), 1.0);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Half {
     /// IEEE 754's binary16: 5 bits of exponent, 10 of fraction.
     F16,
@@ -20,6 +22,14 @@ pub enum Half {
 }
 
 impl Half {
+    /// Its name in options: `f16` or `bf16`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+        }
+    }
+
     /// The nearest number there is, of two the one with an even fraction. Beyond the largest lies infinity, below the
     /// smallest normal number there are subnormal ones. NaN keeps the upper bits of its payload and becomes quiet.
     pub fn narrow(self, value: f32) -> u16 {

@@ -98,6 +98,16 @@ impl LossScaler {
         Ok(Self { scale: scaling.init, scaling, good: 0 })
     }
 
+    /// Goes on with a scale that so many steps without overflow came before.
+    pub(crate) fn resumed(scaling: Scaling, scale: f32, good: u32) -> Self {
+        Self { scaling, scale, good }
+    }
+
+    /// Steps without overflow since the scale last changed.
+    pub(crate) fn good(&self) -> u32 {
+        self.good
+    }
+
     /// What the loss is to be multiplied by.
     pub fn scale(&self) -> f32 {
         self.scale
