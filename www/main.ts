@@ -2,6 +2,7 @@ import init, { OptimError, type Kind } from "webgpu-optim";
 import { loadDigits, type Digits } from "./data";
 import { DrawingBox, showPixels } from "./draw";
 import { fillRules, OptionsForm } from "./form";
+import { forget, keep, takeUp } from "./kept";
 import { Curves } from "./plot";
 import { className, isKind, startOptions } from "./rules";
 import { Run, type Options } from "./run";
@@ -64,10 +65,30 @@ async function prepare(): Promise<Loop> {
   for (const { kind, options } of chosen()) {
     runs.push(await Run.create({ kind, options, seed: seed.valueAsNumber, digits, device }));
   }
+  return loopOver(runs, steps.valueAsNumber);
+}
+
+function loopOver(runs: Run[], total: number): Loop {
   describe(runs[0]!);
-  const prepared = new Loop(runs, steps.valueAsNumber, render, fail, tellOfLoss);
+  // Of several runs side by side none is kept.
+  const onMeasured = (): void => void (runs.length === 1 && keep(runs[0]!, total));
+  const made = new Loop(runs, total, render, fail, tellOfLoss, onMeasured);
   charts.forEach((chart) => chart.show(runs));
-  return prepared;
+  return made;
+}
+
+/** Shows the run that was left when the page was closed, ready to go on. */
+async function comeBack(): Promise<void> {
+  const kept = await takeUp({ digits, device: query.get("device") === "cpu" ? "cpu" : "auto" });
+  if (!kept) return;
+  const { kind, options, seed: start } = kept.run.settings;
+  select.value = kind;
+  form.show(kind, options);
+  steps.value = String(kept.total);
+  seed.value = String(start);
+  loop = loopOver([kept.run], kept.total);
+  await answer();
+  render();
 }
 
 function describe(run: Run): void {
@@ -247,10 +268,14 @@ async function main(): Promise<void> {
     if (target !== steps) reset();
   });
   buttons.pause.addEventListener("click", pause);
-  buttons.reset.addEventListener("click", reset);
+  buttons.reset.addEventListener("click", () => {
+    reset();
+    void forget();
+  });
   buttons.lose.addEventListener("click", lose);
   get("clear").addEventListener("click", () => box.clear());
   if (query.has("autostart")) void start();
+  else if (!query.has("rule") && !query.has("compare")) await comeBack();
 }
 
 void main().catch(fail);

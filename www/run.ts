@@ -1,4 +1,4 @@
-import { Optimizer, type Kind, type Trainer } from "webgpu-optim";
+import { Optimizer, type CheckpointSource, type Kind, type Trainer } from "webgpu-optim";
 import { TRAIN, take, testDigits, type Digits } from "./data";
 import { evaluate, gradients, predict } from "./net/cpu";
 import { GpuNet, Kernels } from "./net/gpu";
@@ -22,6 +22,8 @@ export interface RunSettings {
   device: "auto" | "cpu";
 }
 
+const SNAPSHOT_EVERY = 50;
+
 let kernels: Kernels | undefined;
 
 function kernelsOn(device: GPUDevice, digits: Digits): Kernels {
@@ -42,10 +44,18 @@ export class Run {
   ) {}
 
   static async create(settings: RunSettings): Promise<Run> {
-    const { kind, options, seed, digits, device } = settings;
-    const opt: Trainer<ParamName> = await Optimizer.create(kind, initial(seed), { ...options, device, snapshotEvery: 50 });
+    const { kind, options, seed, device } = settings;
+    return Run.#of(settings, await Optimizer.create(kind, initial(seed), { ...options, device, snapshotEvery: SNAPSHOT_EVERY }));
+  }
+
+  /** Goes on with a run that was kept. */
+  static async resume(settings: RunSettings, source: CheckpointSource): Promise<Run> {
+    return Run.#of(settings, await Optimizer.load<ParamName>(source, { device: settings.device, snapshotEvery: SNAPSHOT_EVERY }));
+  }
+
+  static #of(settings: RunSettings, opt: Trainer<ParamName>): Run {
     if (opt.info().backend === "cpu") return new Run(settings, opt, undefined);
-    return new Run(settings, opt, new GpuNet(kernelsOn(opt.device, digits), opt));
+    return new Run(settings, opt, new GpuNet(kernelsOn(opt.device, settings.digits), opt));
   }
 
   /** One training step; on the GPU it only enqueues. */

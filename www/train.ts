@@ -31,6 +31,7 @@ export class Loop {
     readonly onProgress: () => void,
     readonly onError: (error: unknown) => void,
     readonly onRestored: (lostAt: number, from: number) => void,
+    readonly onMeasured: () => void,
   ) {
     for (const run of runs) run.opt.onLost(() => void this.#recover().catch((error: unknown) => this.#ended || this.onError(error)));
   }
@@ -115,6 +116,8 @@ export class Loop {
 
   async #measure(): Promise<void> {
     await Promise.all(this.runs.map((run) => run.measure()));
-    if (!this.#ended) this.onProgress();
+    if (this.#ended) return;
+    this.onMeasured();
+    this.onProgress();
   }
 }

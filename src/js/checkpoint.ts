@@ -27,6 +27,8 @@ export interface LoadOptions {
 export interface ResumeOptions {
   /** What it runs on; as for `create`. Default `"auto"`. */
   device?: "auto" | "gpu" | "cpu" | GPUDevice;
+  /** As for `create`. Default none. */
+  snapshotEvery?: number;
   onProgress?: OnProgress;
 }
 

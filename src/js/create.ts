@@ -35,6 +35,11 @@ async function chooseGpu(device: "auto" | "gpu" | "cpu" | GPUDevice): Promise<Ra
   }
 }
 
+function checked(every: number | undefined): number | undefined {
+  if (every === undefined || (Number.isSafeInteger(every) && every > 0)) return every;
+  throw new OptimError(`snapshotEvery must be a whole number of at least 1, got ${String(every)}`, "INVALID_CONFIG");
+}
+
 /** @internal */
 export async function build(kind: string, params: Readonly<Record<string, Values>>, options: object = {}): Promise<Parts> {
   await init();
@@ -43,10 +48,7 @@ export async function build(kind: string, params: Readonly<Record<string, Values
   const arrays = names.map((name) => params[name]);
   const rates = new Map<number, Rate>();
   const groups = plain(loose, names, rates);
-  const every = loose.snapshotEvery;
-  if (every !== undefined && !(Number.isSafeInteger(every) && every > 0)) {
-    throw new OptimError(`snapshotEvery must be a whole number of at least 1, got ${String(every)}`, "INVALID_CONFIG");
-  }
+  const every = checked(loose.snapshotEvery);
   const gpu = await chooseGpu(loose.device ?? "auto");
   const args = [kind, names, arrays, groups, control(loose), String(loose.dtype ?? "f32")] as const;
   const raw = gpu ? await RawOptimizer.onGpu(gpu, ...args) : RawOptimizer.onCpu(...args);
@@ -56,6 +58,7 @@ export async function build(kind: string, params: Readonly<Record<string, Values
 
 /** @internal */
 export async function resumed(kind: string, source: CheckpointSource, options: ResumeOptions = {}): Promise<Parts> {
+  const every = checked(options.snapshotEvery);
   const file = await opened(source);
   const { head } = file;
   try {
@@ -69,7 +72,8 @@ export async function resumed(kind: string, source: CheckpointSource, options: R
       raw.free();
       throw error;
     });
-    return { kind: head.kind, raw, gpu, names: head.names, parameters: raw.parameters, rates: new Map(), every: undefined };
+    if (every !== undefined) await raw.keep();
+    return { kind: head.kind, raw, gpu, names: head.names, parameters: raw.parameters, rates: new Map(), every };
   } finally {
     head.free();
   }

@@ -17,8 +17,8 @@ after(async () => {
 });
 
 /** A page whose every complaint fails the test that opened it. */
-async function open(t, query, options = {}) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
+async function open(t, query, options = {}, context = undefined) {
+  const page = await (context ? context.newPage() : browser.newPage({ viewport: { width: 1280, height: 800 }, ...options }));
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
@@ -152,3 +152,32 @@ test("a run that loses its GPU in mid-training ends where an undisturbed one doe
     assert.deepEqual([end.loss, end.accuracies], [undisturbed.loss, undisturbed.accuracies]);
   }
 });
+
+for (const device of ["auto", "cpu"]) {
+  test(`closing the tab and coming back goes on with the curves (${device})`, { timeout: 120_000 }, async (t) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    t.after(() => context.close());
+    const first = await open(t, `?device=${device}`, {}, context);
+    await first.fill("#steps", "300");
+    await first.click("#start");
+    await first.waitForFunction(() => window.demo.state().step >= 110);
+    await first.close();
+    const second = await open(t, `?device=${device}`, {}, context);
+    await second.waitForFunction(() => window.demo.state().step > 0);
+    const back = await state(second);
+    assert.ok(back.step >= 75 && back.step < 300, String(back.step));
+    assert.equal(back.total, 300);
+    assert.equal(await second.textContent("#start"), "Go on");
+    await second.click("#start");
+    const end = await finished(second);
+    const whole = await open(t, `?device=${device}&rule=adamw&steps=300&autostart`);
+    const undisturbed = await finished(whole);
+    assert.equal(end.loss, undisturbed.loss);
+    await second.click("#reset");
+    await second.waitForFunction(() => window.demo.state().step === 0);
+    await second.waitForTimeout(300);
+    await second.reload();
+    await second.waitForFunction(() => window.demo && !document.querySelector("#start").disabled);
+    assert.equal((await state(second)).step, 0);
+  });
+}

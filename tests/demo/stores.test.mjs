@@ -1,5 +1,6 @@
 // Checkpoints in the browser's own stores, and pages that die while they write them.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { launch, serve } from "./browser.mjs";
 
@@ -27,7 +28,7 @@ async function open() {
 // Every value is the number of steps, so that a file put together of two would show.
 const writing = async ([kind, from]) => {
   const { SGD, opfs, indexedDb } = await import("/dist/index.js");
-  const store = kind === "opfs" ? opfs("run.safetensors") : indexedDb("run");
+  const store = kind === "opfs" ? opfs("killed.safetensors") : indexedDb("killed");
   const length = 3_000_000;
   const opt = from > 0 ? await SGD.load(store, { device: "cpu" }) : await SGD.create({ w: new Float32Array(length) }, { lr: 1, device: "cpu" });
   const grads = { w: new Float32Array(length).fill(-1) };
@@ -40,7 +41,7 @@ const writing = async ([kind, from]) => {
 
 const reading = async (kind) => {
   const { SGD, opfs, indexedDb, readCheckpoint } = await import("/dist/index.js");
-  const store = kind === "opfs" ? opfs("run.safetensors") : indexedDb("run");
+  const store = kind === "opfs" ? opfs("killed.safetensors") : indexedDb("killed");
   const { extra, steps } = await readCheckpoint(store);
   const opt = await SGD.load(store, { device: "cpu" });
   const { w } = await opt.params();
@@ -97,4 +98,20 @@ test("a store without a checkpoint says so, and forgets one", async () => {
   const wanted = [undefined, "INVALID_CHECKPOINT", "webgpu", undefined];
   assert.deepEqual(result, [...wanted, ...wanted]);
   await page.close();
+});
+
+test("the readme's example begins a run, and goes on with it the next time", async () => {
+  const [, example] = /```js\n(import \{ AdamW, opfs[\s\S]*?)```/.exec(readFileSync("README.md", "utf8"));
+  const steps = [];
+  for (let visit = 0; visit < 2; visit++) {
+    const page = await open();
+    const code = `${example.replace('"webgpu-optim"', JSON.stringify(`${site.url}dist/index.js`))}; export const { steps } = opt; export const { extra } = await readCheckpoint(store);`;
+    const run = async (code) => {
+      const { steps, extra } = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+      return [steps, extra.epoch];
+    };
+    steps.push(await page.evaluate(run, code));
+    await page.close();
+  }
+  assert.deepEqual(steps, [[1, 1], [2, 1]]);
 });
