@@ -196,8 +196,14 @@ fn every_kind_of_damage_has_its_sentence() {
     assert!(why(&claimed).contains("bytes of values"));
 }
 
+/// 20,000 inputs, or as many as `PROPTEST_CASES` says.
+fn many() -> ProptestConfig {
+    let cases = ProptestConfig::default().cases.max(20_000);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(many())]
 
     #[test]
     fn no_bytes_make_the_loader_panic(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
@@ -206,7 +212,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(many())]
 
     #[test]
     fn no_edit_of_a_file_makes_the_loader_panic(

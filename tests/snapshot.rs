@@ -84,3 +84,37 @@ fn a_run_in_buffers_of_the_caller_goes_on_in_others() {
         assert!(matches!(refused, Err(Error::LengthMismatch { .. })));
     }
 }
+
+#[test]
+fn a_run_that_moved_to_the_cpu_and_back_in_mid_training_is_as_one_that_stayed() {
+    for gpu in gpus() {
+        for kind in kinds() {
+            let case = &cases(kind)[0];
+            let scale = LossScale::Dynamic(Scaling { init: 8.0, growth_interval: 3, ..Scaling::default() });
+            let groups = case.groups.clone().clip(Clip::GlobalNorm(0.5)).loss_scale(scale).ema(Ema::default());
+            let [mut stayed, mut moved] =
+                [(); 2].map(|()| Trainer::new(&gpu, groups.clone(), &borrow(&case.params)).unwrap());
+            act(&mut stayed, &case.params, 0..16);
+            act(&mut moved, &case.params, 0..8);
+            let (before, summary) = (everything(&moved), pollster::block_on(moved.summary()).unwrap());
+            pollster::block_on(moved.move_to_cpu()).unwrap();
+            assert!(moved.parked().is_some());
+            assert_eq!((everything(&moved), pollster::block_on(moved.summary()).unwrap()), (before, summary));
+            let refused = [
+                moved.step(&[]),
+                moved.run(None),
+                moved.accumulate(&[], 1.0),
+                moved.step_accumulated(),
+                moved.swap_ema(),
+                moved.set_lr(0, 1.0),
+                moved.param_slices("w").map(drop),
+            ];
+            for refusal in refused {
+                assert!(matches!(refusal, Err(Error::Unsupported { .. } | Error::InvalidConfig { .. })), "{refusal:?}");
+            }
+            moved.move_to_gpu().unwrap();
+            act(&mut moved, &case.params, 8..16);
+            assert_eq!(bits(&moved), bits(&stayed), "{kind}");
+        }
+    }
+}
