@@ -56,15 +56,22 @@ impl Trainer {
     /// ```
     pub fn state(&self) -> impl Future<Output = Result<HostState, Error>> + use<> {
         let parked = self.parked().cloned();
-        let taken = parked.is_none().then(|| (self.outline(), self.image()));
+        let taken = parked.is_none().then(|| {
+            let (outline, image) = (self.outline(), self.image());
+            // What fits one piece is here as soon as the outline is.
+            let first = image.read(0..PIECE);
+            (outline, image, first)
+        });
         let sections = self.ledger.sections();
         async move {
-            let Some((outline, image)) = taken else {
+            let Some((outline, image, mut reading)) = taken else {
                 return parked.ok_or_else(|| Error::invalid("the run is nowhere"));
             };
             let mut state = HostState::empty(outline.await?);
             for at in (0..image.len()).step_by(PIECE as usize) {
-                state.write(&sections, at, &image.read(at..at + PIECE).await?);
+                let values = reading.await?;
+                reading = image.read(at + PIECE..at + 2 * PIECE);
+                state.write(&sections, at, &values);
             }
             Ok(state)
         }
