@@ -10,11 +10,12 @@ let forgotten = 0;
 
 /** Keeps a run as it stands; a save that is under way is not overtaken. */
 export function keep(run: Run, total: number): void {
+  if (saving) return;
   const { kind, options, seed } = run.settings;
   const { step, points } = run;
   const extra = { kind, options, seed, step, total, points: points.map((point) => ({ ...point })) };
   const before = forgotten;
-  saving ??= run.opt
+  saving = run.opt
     .saveTo({ ...store, write: async (pieces) => (before === forgotten ? store.write(pieces) : undefined) }, { extra })
     .catch(() => undefined) // a run that was reset meanwhile, or a full disk: the page goes on without
     .finally(() => (saving = undefined));

@@ -1,4 +1,4 @@
-import { headerSize, RawCheckpoint, type RawOptimizer, type RawSaving } from "./wasm/webgpu_optim.js";
+import { headerSize, RawCheckpoint, type RawLoading, type RawOptimizer, type RawSaving } from "./wasm/webgpu_optim.js";
 import init from "./host.js";
 import { OptimError } from "./error.js";
 import type { Store } from "./stores.js";
@@ -113,6 +113,16 @@ export async function readCheckpoint(source: CheckpointSource): Promise<Checkpoi
 /** @internal */
 export async function load(raw: () => RawOptimizer, { head, reader, start }: Opened, rates: Uint32Array, options: LoadOptions): Promise<LoadReport> {
   const loading = await raw().load(head, options.partial ?? false, rates);
+  try {
+    await filled(loading, reader, start, options);
+  } catch (error) {
+    loading.free();
+    throw error;
+  }
+  return raw().commit(loading) as LoadReport;
+}
+
+async function filled(loading: RawLoading, reader: Reader, start: number, options: LoadOptions): Promise<void> {
   for (let from = start; from < reader.size; from += PIECE * 4) {
     const to = Math.min(from + PIECE * 4, reader.size);
     const bytes = await reader.read(from, to);
@@ -120,7 +130,6 @@ export async function load(raw: () => RawOptimizer, { head, reader, start }: Ope
     loading.write((from - start) / 4, bytes);
     options.onProgress?.(to, reader.size);
   }
-  return raw().commit(loading) as LoadReport;
 }
 
 /** A copy of a run, as the pieces of its file. */
@@ -130,25 +139,30 @@ export interface Pieces {
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array<ArrayBuffer>>;
 }
 
-/** @internal */
-export async function pieces(raw: RawOptimizer, rates: Uint32Array, { extra, onProgress }: SaveOptions = {}): Promise<Pieces> {
+/**
+ * Hands a copy of the run to `use`, and gives its memory back whether or not all of it was taken.
+ *
+ * @internal
+ */
+export async function saved<T>(raw: RawOptimizer, rates: Uint32Array, { extra, onProgress }: SaveOptions = {}, use: (pieces: Pieces) => Promise<T>): Promise<T> {
   const saving = await raw.save(rates, extra === undefined ? undefined : JSON.stringify(extra));
-  const header = saving.header() as Uint8Array<ArrayBuffer>;
-  const size = header.length + saving.values * 4;
-  return { size, [Symbol.asyncIterator]: () => each(saving, header, size, onProgress) };
+  try {
+    const header = saving.header() as Uint8Array<ArrayBuffer>;
+    const size = header.length + saving.values * 4;
+    return await use({ size, [Symbol.asyncIterator]: () => each(saving, header, size, onProgress) });
+  } finally {
+    saving.free();
+  }
 }
 
 async function* each(saving: RawSaving, header: Uint8Array<ArrayBuffer>, size: number, onProgress?: OnProgress): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
-  try {
-    yield header;
-    const total = saving.values;
-    for (let from = 0; from < total; from += PIECE) {
-      const { buffer } = await saving.read(from, Math.min(from + PIECE, total));
-      yield new Uint8Array(buffer);
-      onProgress?.(header.length + Math.min(from + PIECE, total) * 4, size);
-    }
-  } finally {
-    saving.free();
+  yield header;
+  const total = saving.values;
+  for (let from = 0; from < total; from += PIECE) {
+    const to = Math.min(from + PIECE, total);
+    const { buffer } = await saving.read(from, to);
+    yield new Uint8Array(buffer);
+    onProgress?.(header.length + to * 4, size);
   }
 }
 

@@ -3,7 +3,7 @@ import { gpuOf, sharedGpu } from "./host.js";
 import type { Parts } from "./create.js";
 import { OptimError } from "./error.js";
 import { split, type Rate } from "./config.js";
-import { blob, gathered, load, opened, pieces, type CheckpointSource, type LoadOptions, type LoadReport, type SaveOptions } from "./checkpoint.js";
+import { blob, gathered, load, opened, saved, type CheckpointSource, type LoadOptions, type LoadReport, type SaveOptions } from "./checkpoint.js";
 import { steps } from "./readback.js";
 import type { Store } from "./stores.js";
 import type { BufferSlice, Info, LearningRate, OwnBuffer, Stats, Values } from "./options.js";
@@ -182,17 +182,17 @@ export class Trainer<Name extends string = string, Options extends object = obje
    * @throws `GPU` where there is no room, `DEVICE_LOST`.
    */
   save(options?: SaveOptions): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#later(async (raw) => gathered(await pieces(raw, this.#functions, options)));
+    return this.#later((raw) => saved(raw, this.#functions, options, gathered));
   }
 
   /** As {@link save}, as a `Blob`: the browser keeps it out of the page's memory. */
   saveBlob(options?: SaveOptions): Promise<Blob> {
-    return this.#later(async (raw) => blob(await pieces(raw, this.#functions, options)));
+    return this.#later((raw) => saved(raw, this.#functions, options, blob));
   }
 
   /** As {@link save}, into a store such as {@link opfs} or {@link indexedDb}, where it replaces the last one once it is whole. */
   saveTo(store: Store, options?: SaveOptions): Promise<void> {
-    return this.#later(async (raw) => store.write(await pieces(raw, this.#functions, options)));
+    return this.#later((raw) => saved(raw, this.#functions, options, (pieces) => store.write(pieces)));
   }
 
   /**
