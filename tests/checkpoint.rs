@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Tensors, borrow, cases, kinds, noise};
+use common::{Act, Tensors, acts, borrow, cases, kinds};
 use proptest::prelude::*;
 use webgpu_optim::checkpoint::{self, Checkpoint};
 use webgpu_optim::{AdamW, Clip, Ema, Error, Groups, HostTrainer, LossScale, Scaling, Schedule, Sgd};
@@ -13,25 +13,12 @@ fn controlled(groups: Groups) -> Groups {
     groups.clip(Clip::GlobalNorm(0.5)).loss_scale(scale).ema(Ema::default()).history(3)
 }
 
-/// Accumulates and steps; some gradients overflow, some are left out, and the 8th act ends inside a window.
-fn act(trainer: &mut HostTrainer, start: &Tensors, acts: std::ops::Range<u64>) {
-    for act in acts {
-        let mut grads: Tensors = start.iter().map(|(name, it)| (name.clone(), noise(act + 9, it.len()))).collect();
-        if act % 4 == 2 {
-            grads.get_mut("w").unwrap()[0] = f32::NAN;
-        }
-        if act % 5 == 0 {
-            grads.remove("w");
-        }
-        match act % 3 {
-            0 => trainer.step(&borrow(&grads)).unwrap(),
-            1 => trainer.accumulate(&borrow(&grads), 2.0).unwrap(),
-            _ => {
-                trainer.accumulate(&borrow(&grads), 3.0).unwrap();
-                trainer.step_accumulated().unwrap();
-            }
-        }
-    }
+fn act(trainer: &mut HostTrainer, start: &Tensors, steps: std::ops::Range<u64>) {
+    acts(start, steps, |act| match act {
+        Act::Step(grads) => trainer.step(grads),
+        Act::Accumulate(grads, weight) => trainer.accumulate(grads, weight),
+        Act::StepAccumulated => trainer.step_accumulated(),
+    });
 }
 
 #[test]

@@ -3,29 +3,16 @@
 
 mod common;
 
-use common::{Tensors, borrow, cases, everything, gpus, kinds, noise};
+use common::{Act, Tensors, acts, borrow, cases, everything, gpus, kinds};
 use webgpu_optim::gpu::{Params, View};
 use webgpu_optim::{Clip, Ema, Error, Gpu, LossScale, Scaling, Trainer};
 
-/// Steps with accumulation, a tensor left out, and gradients that overflow; the 5th ends inside a window.
 fn act(trainer: &mut Trainer, start: &Tensors, steps: std::ops::Range<u64>) {
-    for step in steps {
-        let mut grads: Tensors = start.iter().map(|(name, it)| (name.clone(), noise(step + 9, it.len()))).collect();
-        if step % 4 == 2 {
-            grads.get_mut("w").unwrap()[0] = f32::NAN;
-        }
-        if step % 5 == 0 {
-            grads.remove("w");
-        }
-        match step % 3 {
-            0 => trainer.step(&borrow(&grads)).unwrap(),
-            1 => trainer.accumulate(&borrow(&grads), 2.0).unwrap(),
-            _ => {
-                trainer.accumulate(&borrow(&grads), 3.0).unwrap();
-                trainer.step_accumulated().unwrap();
-            }
-        }
-    }
+    acts(start, steps, |act| match act {
+        Act::Step(grads) => trainer.step(grads),
+        Act::Accumulate(grads, weight) => trainer.accumulate(grads, weight),
+        Act::StepAccumulated => trainer.step_accumulated(),
+    });
 }
 
 #[test]

@@ -188,6 +188,39 @@ pub fn scaled_noise(tensors: &Tensors, step: u64, case: &Case) -> Tensors {
     grads
 }
 
+/// What a run of mixed steps does next.
+pub enum Act<'a> {
+    Step(&'a [(&'a str, &'a [f32])]),
+    Accumulate(&'a [(&'a str, &'a [f32])], f64),
+    StepAccumulated,
+}
+
+/// Accumulates and steps; some gradients overflow, some are left out, and the 8th act ends inside a window.
+pub fn acts(
+    start: &Tensors,
+    steps: std::ops::Range<u64>,
+    mut on: impl FnMut(Act<'_>) -> Result<(), webgpu_optim::Error>,
+) {
+    for step in steps {
+        let mut grads: Tensors = start.iter().map(|(name, it)| (name.clone(), noise(step + 9, it.len()))).collect();
+        if step % 4 == 2 {
+            grads.get_mut("w").unwrap()[0] = f32::NAN;
+        }
+        if step % 5 == 0 {
+            grads.remove("w");
+        }
+        let grads = borrow(&grads);
+        match step % 3 {
+            0 => on(Act::Step(&grads)).unwrap(),
+            1 => on(Act::Accumulate(&grads, 2.0)).unwrap(),
+            _ => {
+                on(Act::Accumulate(&grads, 3.0)).unwrap();
+                on(Act::StepAccumulated).unwrap();
+            }
+        }
+    }
+}
+
 /// Applies what a case changes before a 1-based step.
 pub fn change(case: &Case, step: u64, mut set: impl FnMut(usize, Group)) {
     for (_, rule) in case.set.iter().filter(|(at, _)| *at == step) {
