@@ -1,7 +1,7 @@
 //! Whether a file is of this run, and what of it is.
 
-use super::read::{Checkpoint, exchanged};
-use super::schema::json;
+use super::read::Checkpoint;
+use super::schema::{exchanged, json};
 use super::value::Value;
 use crate::error::Error;
 use crate::optim::{Group, Ledger, Outline, Section, Tensor};

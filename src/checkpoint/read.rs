@@ -3,8 +3,7 @@
 use super::schema::{KEY, Meta, SCHEMA, Versions, decode, invalid, json, set_name};
 use super::value::Value;
 use crate::error::Error;
-use crate::optim::rule::Binding;
-use crate::optim::{Ledger, Outline, Section};
+use crate::optim::{Ledger, Outline, Section, extent};
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use std::collections::BTreeMap;
 
@@ -97,7 +96,7 @@ impl Checkpoint {
 
     /// Number of values in all sections.
     pub fn values(&self) -> u64 {
-        self.sections.last().map_or(0, |section| section.values.end)
+        extent(&self.sections)
     }
 }
 
@@ -114,13 +113,4 @@ fn found(ledger: &Ledger, section: Section, tensors: &mut BTreeMap<String, &Tens
     }
     let (start, end) = info.data_offsets;
     Ok(Section { values: start as u64 / 4..end as u64 / 4, ..section })
-}
-
-/// The set of a section where averages and parameters stand as `swapped` says.
-pub(super) fn exchanged(set: Binding, swapped: bool) -> Binding {
-    match set {
-        Binding::Params if swapped => Binding::Averages,
-        Binding::Averages if swapped => Binding::Params,
-        other => other,
-    }
 }

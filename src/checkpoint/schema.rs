@@ -82,11 +82,20 @@ pub(super) fn invalid(what: impl Into<String>) -> Error {
 
 /// The name of a set of tensors. Where averages and parameters have changed places, a file has both under their own names.
 pub(super) fn set_name(ledger: &Ledger, set: Binding) -> &'static str {
-    match (set, ledger.is_swapped()) {
-        (Binding::Params, false) | (Binding::Averages, true) => "params",
-        (Binding::Params, true) | (Binding::Averages, false) => "ema",
-        (Binding::Slot(slot), _) => ledger.entry().slots[slot],
+    match exchanged(set, ledger.is_swapped()) {
+        Binding::Params => "params",
+        Binding::Averages => "ema",
+        Binding::Slot(slot) => ledger.entry().slots[slot],
         _ => "mean",
+    }
+}
+
+/// The set of a section where averages and parameters stand as `swapped` says.
+pub(super) fn exchanged(set: Binding, swapped: bool) -> Binding {
+    match set {
+        Binding::Params if swapped => Binding::Averages,
+        Binding::Averages if swapped => Binding::Params,
+        other => other,
     }
 }
 

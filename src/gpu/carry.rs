@@ -8,7 +8,7 @@ use super::taking::Params;
 use super::trainer::Trainer;
 use crate::error::Error;
 use crate::optim::rule::Binding;
-use crate::optim::{Groups, HostState, Outline, Section};
+use crate::optim::{Groups, HostState, Outline, Section, extent};
 use crate::precision::Half;
 
 impl Trainer {
@@ -32,7 +32,7 @@ impl Trainer {
     /// steps that follow change nothing in the copy.
     pub fn image(&self) -> Image {
         let sections = self.ledger.sections();
-        let image = Image::new(&self.gpu, sections.last().map_or(0, |section| section.values.end));
+        let image = Image::new(&self.gpu, extent(&sections));
         self.copy(&image, &sections, true);
         image
     }
@@ -55,17 +55,20 @@ impl Trainer {
     /// # Ok::<(), webgpu_optim::Error>(())
     /// ```
     pub fn state(&self) -> impl Future<Output = Result<HostState, Error>> + use<> {
-        let parked = self.parked().cloned();
-        let taken = parked.is_none().then(|| {
-            let (outline, image) = (self.outline(), self.image());
-            // What fits one piece is here as soon as the outline is.
-            let first = image.read(0..PIECE);
-            (outline, image, first)
-        });
+        let taken = self.parked().cloned().map(Box::new).map_or_else(
+            || {
+                let (outline, image) = (self.outline(), self.image());
+                // What fits one piece is here as soon as the outline is.
+                let first = image.read(0..PIECE);
+                Ok((outline, image, first))
+            },
+            Err,
+        );
         let sections = self.ledger.sections();
         async move {
-            let Some((outline, image, mut reading)) = taken else {
-                return parked.ok_or_else(|| Error::invalid("the run is nowhere"));
+            let (outline, image, mut reading) = match taken {
+                Ok(taken) => taken,
+                Err(parked) => return Ok(*parked),
             };
             let mut state = HostState::empty(outline.await?);
             for at in (0..image.len()).step_by(PIECE as usize) {
@@ -85,7 +88,7 @@ impl Trainer {
     pub fn restored(gpu: &Gpu, state: &HostState, own: &[(&str, Params)]) -> Result<Self, Error> {
         let mut trainer = Self::outlined(gpu, &state.outline, own)?;
         let sections = state.ledger().sections();
-        let image = Image::new(gpu, sections.last().map_or(0, |section| section.values.end));
+        let image = Image::new(gpu, extent(&sections));
         for at in (0..image.len()).step_by(PIECE as usize) {
             image.write(at, &state.read(&sections, at..image.len().min(at + PIECE)))?;
         }

@@ -51,7 +51,9 @@ impl Staging {
         for (source, (staging, size)) in sources.iter().zip(&copies) {
             encoder.copy_buffer_to_buffer(source.buffer, source.offset, staging, 0, *size);
         }
-        gpu.queue.submit([encoder.finish()]);
+        if !sources.is_empty() {
+            gpu.queue.submit([encoder.finish()]);
+        }
         let mapped: Vec<_> = copies.into_iter().map(|(buffer, size)| (map(&buffer, size), buffer, size)).collect();
         let (gpu, ring) = (gpu.clone(), self.clone());
         async move {

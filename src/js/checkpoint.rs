@@ -8,7 +8,7 @@ use crate::checkpoint::{self, Checkpoint, Report};
 use crate::error::Error;
 use crate::gpu::adopt::Adopted;
 use crate::gpu::{Image, Trainer};
-use crate::optim::{HostState, HostTrainer, Outline, Section};
+use crate::optim::{HostState, HostTrainer, Outline, Section, extent};
 use js_sys::{Array, Float32Array, Promise};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
@@ -38,7 +38,7 @@ impl RawSaving {
     #[wasm_bindgen(getter)]
     pub fn values(&self) -> f64 {
         match &self.values {
-            Values::Host(_, sections) => sections.last().map_or(0, |section| section.values.end) as f64,
+            Values::Host(_, sections) => extent(sections) as f64,
             Values::Gpu(image) => image.len() as f64,
         }
     }

@@ -32,6 +32,7 @@ pub use progress::Progress;
 pub use registry::Entry;
 pub use rule::Rule;
 pub use schedule::Schedule;
+pub(crate) use state::extent;
 pub use state::{HostState, Outline, Section};
 
 registry! {

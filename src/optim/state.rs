@@ -26,6 +26,11 @@ pub struct Section {
     pub values: Range<u64>,
 }
 
+/// How many values there are in all sections.
+pub(crate) fn extent(sections: &[Section]) -> u64 {
+    sections.last().map_or(0, |section| section.values.end)
+}
+
 /// Sections that share values with `range`, each with its own part of it; sections ascend.
 fn overlapping(sections: &[Section], range: Range<u64>) -> impl Iterator<Item = (&Section, Range<u64>)> + use<'_> {
     let first = sections.partition_point(|section| section.values.end <= range.start);
